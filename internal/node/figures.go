@@ -19,7 +19,8 @@ const (
 	FigurePending    = "owed"
 )
 
-// describe completes what other nodes see of this one. It is called each second.
+// describe fills in what other nodes see of this one: its address, its mode and its figures. It is
+// called each second.
 func (n *Node) describe(described *redisstore.Node, now time.Time) {
 	described.Address, described.Mode = n.address, n.config.Shared.Mode
 	n.name.Store(described.Name)
@@ -43,14 +44,14 @@ func (n *Node) Name() string {
 
 // figures counts the verdicts of a node that shares limits. It is safe for concurrent use.
 type figures struct {
-	judged, spent atomic.Int64 // messages, and what of their cost was spent
+	judged, spent atomic.Int64 // messages, and the part of their cost that was spent
 
 	mu      sync.Mutex
 	rated   mark   // the last call of perSecond
 	minutes []mark // of the last hour, oldest first, at least one minute apart
 }
 
-// mark is what the counters were at a time.
+// mark has the values of the counters at a time.
 type mark struct {
 	at                       time.Time
 	judged, spent, overdrawn int64

@@ -100,7 +100,8 @@ var shareModes = map[string]chatguard.ShareMode{
 	config.ShareExact: chatguard.ShareExact, config.ShareSynchronised: chatguard.ShareSynchronised,
 }
 
-// Join makes the Node run and count a Guard that Share has changed the options of.
+// Join makes the Node run a Guard, and count its verdicts. The Guard has the options that Share has
+// changed.
 func (n *Node) Join(g *chatguard.Guard) {
 	n.guard = g
 	if n.store != nil {

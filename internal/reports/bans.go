@@ -36,16 +36,16 @@ func (r *Reporter) noteBan(b ban) {
 	}
 }
 
-// NoteOutcome keeps the ban of a throttled message's author for the next report, if that is what
-// was done about the message.
+// NoteOutcome keeps a ban for the next report if the author of a throttled message was banned, or
+// may have been.
 func (r *Reporter) NoteOutcome(o journal.Outcome) {
 	if o.Action == chatguard.Ban && (o.Result == journal.Done || o.Result == journal.Unknown) {
 		r.noteBan(ban{at: o.At, entry: o.Entry, unknown: o.Result == journal.Unknown})
 	}
 }
 
-// NoteInterrupted keeps bans that were pending when the last process ended. From now on, they are
-// unknown, so the next process doesn't report them again.
+// NoteInterrupted keeps bans that were pending when the last process ended. From now on, their
+// outcome is unknown, so the next process doesn't report them again.
 func (r *Reporter) NoteInterrupted(pending []journal.Entry) {
 	for i := range pending {
 		r.noteBan(ban{at: pending[i].At, entry: pending[i].ID, unknown: true})
@@ -53,8 +53,8 @@ func (r *Reporter) NoteInterrupted(pending []journal.Entry) {
 }
 
 // ReportBans reports the bans since the last call, in the order of their times, in one event for
-// each channel, or in several if they are many. Requests to Twitch run side by side, so bans of the
-// same moment come in any order: their messages decide.
+// each channel, or in several if they are many. Requests to Twitch run concurrently, so bans of the
+// same moment arrive in any order. The order of their messages decides.
 func (r *Reporter) ReportBans(ctx context.Context) {
 	r.mu.Lock()
 	bans := r.bans

@@ -25,7 +25,7 @@ type failure struct {
 	webhook.FailureChange
 	isFailing   bool
 	worksSince  time.Time
-	isReported  bool      // its beginning, and not its end
+	isReported  bool      // the beginning was reported, and the end wasn't
 	reportedAt  time.Time // of the last beginning
 	currentFrom time.Time // since when it fails without a break
 }
@@ -66,7 +66,7 @@ func (f *failures) of(name string) *failure {
 	return f.byName[name]
 }
 
-// fail notes that it fails, and reports whether to say so.
+// fail notes that the thing fails, and reports whether a webhook must be told.
 func (f *failure) fail(now time.Time, t Trouble) bool {
 	if !f.isFailing {
 		f.isFailing, f.currentFrom = true, now
@@ -79,7 +79,8 @@ func (f *failure) fail(now time.Time, t Trouble) bool {
 	return true
 }
 
-// work notes that it works, and reports whether to say that the failure is over.
+// work notes that the thing works, and reports whether a webhook must be told that the failure is
+// over.
 func (f *failure) work(now time.Time) bool {
 	if f.isFailing || f.worksSince.IsZero() {
 		f.isFailing, f.worksSince = false, now

@@ -102,7 +102,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	}
 }
 
-// send sends an event. An empty channel means that the event belongs to none.
+// send sends an event. An empty channel means that the event belongs to no channel.
 func (r *Reporter) send(channelID string, e webhook.Event) {
 	if channelID != "" {
 		e.Channel = &webhook.Channel{ID: channelID, Login: r.options.Name(channelID)}

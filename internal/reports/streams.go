@@ -18,8 +18,8 @@ const (
 	summaryTime = time.Minute
 )
 
-// RestoreStreams notes the last streams of before the start, newest first, unless their ends were
-// reported.
+// RestoreStreams notes the last stream of each channel before the start, unless its end was
+// reported. recorded has the newest stream first.
 func (r *Reporter) RestoreStreams(recorded []journal.Stream, settings map[string]map[string]string) {
 	seen := map[string]bool{}
 	for _, s := range recorded {

@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// Address is the URL of a webhook. Whoever knows it can usually write there, so that its text forms
+// Address is the URL of a webhook. Anyone who knows it can usually write there, so its text forms
 // hide most of it.
 type Address string
 

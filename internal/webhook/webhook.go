@@ -4,8 +4,8 @@
 //
 // Servers are only reached at public addresses, unless the configuration allows others for a hook.
 //
-// The package doesn't know the chat, the dashboard or the database. Whoever notices something calls
-// Sender.Send.
+// The package doesn't know the chat, the dashboard or the database. A package that notices
+// something calls Sender.Send.
 package webhook
 
 import (
