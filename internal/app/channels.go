@@ -79,8 +79,8 @@ func (d *directory) enterRoom(id string) {
 	}
 }
 
-// rename gives channels that have another name on Twitch that name, if a configuration has it
-// instead of the former one. The returned function undoes that.
+// rename gives channels their new names on Twitch. It does so only if a configuration has the new
+// name and not the former one. The returned function undoes that.
 func (d *directory) rename(channels []twitch.Channel, c config.Config) (undo func()) {
 	former := map[string]string{} // by ID
 	for _, channel := range channels {

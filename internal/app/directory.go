@@ -67,8 +67,8 @@ func (d *directory) idOf(login string) string {
 	return ""
 }
 
-// accepts reports whether the Twitch channel of a login may have an ID. It is the one that it has
-// had, unless the configuration has a table for the other one.
+// accepts reports whether the Twitch channel of a login may have an ID. It may if the channel has
+// had this ID or none, or if the configuration has a table for this ID.
 func (d *directory) accepts(login, id string) bool {
 	known := d.id(login)
 	_, isMeant := d.config().Channels[id]

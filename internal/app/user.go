@@ -18,9 +18,9 @@ type users struct {
 	log    *slog.Logger
 }
 
-// find returns the ID and the login of the user with a name. A name that can be a login is one.
-// Any other name is a display name, which only users who have written before have: Twitch finds
-// nobody by it.
+// find returns the ID and the login of the user with a name. A name that can be a login is looked
+// up as a login. Any other name is a display name, which only users who have written before have:
+// Twitch finds nobody by it.
 func (u *users) find(ctx context.Context, channelID, name string) (id, login string, err error) {
 	if login = strings.ToLower(name); twitch.IsLogin(login) {
 		id, err = u.byLogin(ctx, channelID, login)

@@ -105,8 +105,8 @@ func (a *announcer) say(s announcement) bool {
 	return true
 }
 
-// turn returns what the Guard judges for a message to a channel. It has no time, so the Guard uses
-// the announcer's own clock.
+// turn returns the message that the Guard judges before the bot writes to a channel. It has no
+// time, so the Guard uses the announcer's own clock.
 func (a *announcer) turn(channelID string) chatguard.Message {
 	return chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "bot", Roles: a.roles(channelID)}, Cost: 1}
 }
