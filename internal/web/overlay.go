@@ -41,8 +41,8 @@ func (h overlays) shown(id string) (live.Overlay, error) {
 	return h.channels.model.Overlay(channel), nil
 }
 
-// isCurrent reports whether the request says that its sender has what the tag stands for. A proxy
-// that compresses answers makes tags weak.
+// isCurrent reports whether the request says that its sender has what the tag stands for. Tags may
+// be weak, because a proxy that compresses an answer makes its tag weak.
 func isCurrent(r *http.Request, tag string) bool {
 	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == tag {

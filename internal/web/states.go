@@ -45,7 +45,7 @@ type throttledUsers struct {
 }
 
 // getThrottled is GET /throttled?channel=&within=. Without a channel it covers all channels. within
-// adds the users who were throttled in that many seconds.
+// is a number of seconds, and adds the users who were throttled in that time.
 func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	q := problem.QueryOf(r)
 	within := time.Duration(q.Number("within", 0, 1, int64(live.Recent/time.Second))) * time.Second

@@ -18,7 +18,7 @@ type uses struct {
 // forgotten.
 const maxUses = 10_000
 
-// record records a use of what has an ID.
+// record records a use of the token or session with an ID.
 func (u *uses) record(id string, now time.Time) {
 	minute := now.Unix() / 60
 	if at, ok := u.minutes.Load(id); ok {

@@ -112,8 +112,8 @@ func (s *SignIns) Finish(w http.ResponseWriter, r *http.Request) error {
 const maxCode = 500
 
 // returned checks the request with which the browser comes back from Twitch. It returns the flow
-// and the code. The flow's cookie is deleted, but whoever has kept it can come back with other
-// codes, so that the address may do so only a few times.
+// and the code. The flow's cookie is deleted, but a client that has kept it can come back with
+// other codes. So the address may do so only a few times.
 func (s *SignIns) returned(w http.ResponseWriter, r *http.Request) (begun flow, code string, f *failure) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	state, isSingle := single(query, "state")

@@ -122,8 +122,8 @@ func (m *Members) add(served map[string]string, owners []string, added *session)
 	m.notePeople()
 }
 
-// endOldest ends the oldest session of those that which selects, if there are as many as most. The
-// caller holds mu.
+// endOldest ends the oldest of the selected sessions, if their number has reached most. The caller
+// holds mu.
 func (m *Members) endOldest(most int, which func(*session) bool) {
 	selected := slices.DeleteFunc(slices.Collect(maps.Values(m.sessions)), func(s *session) bool { return !which(s) })
 	if len(selected) >= most {
