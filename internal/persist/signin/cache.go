@@ -85,15 +85,16 @@ func (c *cache) row(ctx context.Context, hash tokenHash, now time.Time, read fun
 	return row, nil
 }
 
-// lookUp calls read, unless that has failed just now.
+// lookUp calls read, unless that has failed just now, or while this look-up waited.
 func (c *cache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
+	before := c.failed.Load()
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if last := c.failed.Load(); last != nil && now.Sub(last.at).Abs() < tokenCheck {
+	if last := c.failed.Load(); last != before || last != nil && now.Sub(last.at).Abs() < tokenCheck {
 		return nil, last.err
 	}
 	row, err := read()
