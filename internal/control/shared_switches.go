@@ -60,6 +60,8 @@ const shareTries = 5
 
 // turnShared changes a channel's switches on all nodes.
 func (c *ChannelSwitches) turnShared(ctx context.Context, channelID string, change func(*Switches)) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
 	for range shareTries {
 		revision, err := c.shared.Follow(ctx, c.documents, channelID)
 		if err == nil {

@@ -187,7 +187,12 @@ func TestShared_LaterNode(t *testing.T) {
 func TestShared_SwitchesConflict(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
-	all.before = func() { must(t, errorOf(b.Switches.Pause(t.Context(), channel, "carl"))) }
+	all.before = func() {
+		if a.Switches.changing.TryLock() {
+			t.Error("something older can come into force during the change")
+		}
+		must(t, errorOf(b.Switches.Pause(t.Context(), channel, "carl")))
+	}
 	_, _, err := a.Raids.Start(t.Context(), channel, "berta", time.Hour)
 	must(t, err)
 	must(t, b.follow())

@@ -39,13 +39,16 @@ type ChannelSwitches struct {
 	shared    *policies.Shared
 	documents *policies.DocumentKind
 	// steady is the clock for the end of raid mode. It ignores steps of the wall clock.
-	steady  func() time.Time
-	storing chan struct{} // holds a value while switches are stored
+	steady func() time.Time
+	// changing is held while switches are changed on all nodes, so that nothing older comes into
+	// force meanwhile.
+	changing sync.Mutex
+	storing  chan struct{} // holds a value while switches are stored
 }
 
 func newSwitches(over *overlays, records *records, shared *policies.Shared) *ChannelSwitches {
 	c := &ChannelSwitches{overlays: over, records: records, shared: shared, steady: clock.Monotonic(), storing: make(chan struct{}, 1)}
-	c.documents = shared.Add(&policies.DocumentKind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare, Changing: &sync.Mutex{}})
+	c.documents = shared.Add(&policies.DocumentKind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare, Changing: &c.changing})
 	return c
 }
 
