@@ -8,7 +8,7 @@ set -eu
 missing=""
 command -v "${CC:-cc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 browser=""
-instead=chromium # of chromium-headless-shell, where there is no such package; Ubuntu has neither
+instead=" chromium" # where there is no chromium-headless-shell; Ubuntu has neither
 for name in chromium chromium-browser google-chrome; do
 	command -v "$name" >/dev/null 2>&1 && browser=$name && instead=""
 done
@@ -36,7 +36,7 @@ if [ -n "$missing$better" ] && command -v apt-get >/dev/null 2>&1; then
 		log=$(mktemp)
 		# shellcheck disable=SC2086 # both are lists of words
 		if { $as_root apt-get update && {
-			apt-cache show chromium-headless-shell >/dev/null 2>&1 || missing=$(echo "$missing" | sed "s/chromium-headless-shell/$instead/")
+			apt-cache show chromium-headless-shell >/dev/null 2>&1 || missing=$(echo "$missing" | sed "s/ chromium-headless-shell/$instead/")
 		} && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
 			# Debian starts installed proxies on port 80. The tests start their own.
 			for proxy in caddy nginx; do
