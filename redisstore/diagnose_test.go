@@ -102,7 +102,7 @@ func TestDiagnose_Server(t *testing.T) {
 	checkFinding(t, d.findClock(), OK, "the server's clock is 1 µs behind this machine's")
 }
 
-// TestDiagnose_Rights checks that missing rights are named, and INFO isn't necessary.
+// TestDiagnose_Encryption checks that a connection that others can read or forge is named.
 func TestDiagnose_Encryption(t *testing.T) {
 	for _, test := range []struct {
 		opts      Options
@@ -123,6 +123,7 @@ func TestDiagnose_Encryption(t *testing.T) {
 	}
 }
 
+// TestDiagnose_Rights checks that missing rights are named, and INFO isn't necessary.
 func TestDiagnose_Rights(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
