@@ -39,8 +39,8 @@ var prepared = []struct {
 	{"docker compose run --rm chatguard restore backups/", "", true},
 	{"docker compose run --rm chatguard restore chatguard-backup.age", "chatguard backup --encrypt chatguard-backup.age", true},
 	{"chatguard restore", "", true},
-	{"chatguard forget", "until echo n | chatguard forget anna 2>&1 | grep -q 'for good'; do :; done", false}, // until the user is written
-	{"chatguard export", "until [ -e chatguard.db-wal ] && [ -e chatguard.db-shm ]; do :; done", false},       // until it has started
+	{"chatguard forget", "until echo n | chatguard forget anna 2>&1 | grep -q 'for good'; do :; done", false},    // until the user is written
+	{"chatguard export", "until [ -e chatguard.db-wal ] && [ -e chatguard.db-shm ]; do sleep 0.05; done", false}, // until it has started
 	{"chatguard import", "rm chatguard.db*", true},
 	{`curl -H "Authorization: Bearer $token" -X DELETE "$api/channels/12345/users/67/pardon/$id"`, `id=$(grep -o '"id":[0-9]*' printed | cut -d : -f 2)`, false},
 }
