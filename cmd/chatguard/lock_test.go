@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -69,7 +70,7 @@ func TestRun_LockedDatabase(t *testing.T) {
 	waittest.Until(t, func() bool {
 		return s.databaseStatus().Queued == 0 && s.metric(`rows_written_total{table="timeline"}`) == 1
 	})
-	release := s.lock()
+	release := persisttest.Lock(s, s.database())
 	if s.change(setTwoMessages) { // the lock hasn't been noticed yet
 		t.Error("what can't be written was called saved")
 	}
@@ -122,7 +123,7 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	s.stop()
 
 	code := s.newCode()
-	release := s.lock()
+	release := persisttest.Lock(s, s.database())
 	s.start()
 	s.sayExcess("anna")
 	s.sayAllowed("berta")

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -246,25 +244,6 @@ func alterDatabase(t *testing.T, path, statement string) {
 		err = errors.Join(err, db.Close())
 	}
 	must(t, err)
-}
-
-// lock takes the database's write lock, as another program could, until release is called.
-func (s *scene) lock() (release func()) {
-	s.Helper()
-	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(5000)", s.database()))
-	must(s, err)
-	s.Cleanup(func() { db.Close() })
-	other, err := db.Conn(s.Context())
-	if err == nil {
-		_, err = other.ExecContext(s.Context(), "BEGIN IMMEDIATE")
-	}
-	must(s, err)
-	return func() {
-		s.Helper()
-		_, err := other.ExecContext(context.Background(), "ROLLBACK")
-		must(s, err)
-		must(s, errors.Join(other.Close(), db.Close()))
-	}
 }
 
 // chatLines returns what clients have sent to the chat.

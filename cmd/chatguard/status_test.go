@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -112,7 +113,7 @@ func TestStatus_OfTrouble(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.start()
 	s.sayAllowed("anna")
-	release := s.lock()
+	release := persisttest.Lock(s, s.database())
 	s.sayAllowed("anna")
 	s.waitForReadyz(http.StatusServiceUnavailable)
 	status, code := s.status()

@@ -19,6 +19,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/policies/policiestest"
 )
 
 // memory is a Store in memory that can be made to fail.
@@ -158,7 +159,7 @@ type harness struct {
 	guard    *chatguard.Guard
 	policies *policies.Policies
 	store    *memory
-	docs     *nodeDocuments // nil if there are no other nodes
+	docs     *policiestest.Node // nil if there are no other nodes
 	follower *follower
 	log      bytes.Buffer
 	lifted   []string

@@ -5,75 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/policies/policiestest"
 	"github.com/chatguard/chatguard/shared"
 )
 
-// documents are Documents in memory. Each node has its own channel of changes.
-type documents struct {
-	mu        sync.Mutex
-	data      map[string][]byte
-	revisions map[string]int64
-	err       error
-	// before is called before a document is set, without the lock.
-	before func()
-}
-
-// nodeDocuments is one node's view of documents.
-type nodeDocuments struct {
-	*documents
-	changes chan string
-}
-
-var errAway = fmt.Errorf("gone: %w", shared.ErrAway)
-
-func (d *documents) Document(_ context.Context, name string) ([]byte, int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.data[name], d.revisions[name], d.err
-}
-
-func (d *documents) SetDocument(_ context.Context, name string, data []byte, revision int64) error {
-	if before := d.before; before != nil {
-		d.before = nil
-		before()
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.err != nil:
-		return d.err
-	case d.revisions[name] != revision:
-		return policies.ErrStale
-	}
-	d.data[name], d.revisions[name] = data, revision+1
-	return nil
-}
-
-func (d *documents) Revisions(_ context.Context, names []string) (map[string]int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	revisions := map[string]int64{}
-	for _, name := range names {
-		revisions[name] = d.revisions[name]
-	}
-	return revisions, d.err
-}
-
-func (n *nodeDocuments) Changes() <-chan string { return n.changes }
-
 // newSharedNodes returns nodes whose changes reach each other.
-func newSharedNodes(t *testing.T, n int) (all *documents, nodes []*harness) {
+func newSharedNodes(t *testing.T, n int) (all *policiestest.Documents, nodes []*harness) {
 	t.Helper()
-	all = &documents{data: map[string][]byte{}, revisions: map[string]int64{}}
+	all = policiestest.New(policies.ErrStale)
 	for range n {
 		node := newHarness(t, Raid{})
-		node.docs = &nodeDocuments{all, make(chan string, 10)}
+		node.docs = all.Node()
 		node.start(Raid{})
 		nodes = append(nodes, node)
 	}
@@ -120,7 +67,7 @@ func (d *harness) wantPaused(channelID, by string) {
 func TestShared_StoreAway(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
-	all.err = errAway
+	all.Err = policiestest.ErrAway
 	if _, err := a.Switches.Pause(t.Context(), channel, "berta"); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("a pause while the store is away: %v", err)
 	}
@@ -136,12 +83,12 @@ func TestShared_FirstNodeShares(t *testing.T) {
 		must(t, a.follow())
 	}
 	must(t, errorOf(a.policies.Shared.Follow(t.Context(), a.Switches.documents, "another")))
-	if got := all.revisions["switches/"+channel]; got != 1 {
+	if got := all.Revisions["switches/"+channel]; got != 1 {
 		t.Fatalf("revision %d of the switches, want 1", got)
 	}
 	must(t, b.follow())
 	b.wantPaused(channel, "berta")
-	if all.revisions["switches/another"] != 0 {
+	if all.Revisions["switches/another"] != 0 {
 		t.Error("switches that are off are shared")
 	}
 }
@@ -153,7 +100,7 @@ func TestShared_BothNodesShareFirst(t *testing.T) {
 	for i, n := range nodes {
 		must(t, n.Switches.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }))
 	}
-	all.before = func() {
+	all.Before = func() {
 		if err := b.follow(); err != nil {
 			t.Error(err)
 		}
@@ -187,7 +134,7 @@ func TestShared_LaterNode(t *testing.T) {
 func TestShared_SwitchesConflict(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
-	all.before = func() {
+	all.Before = func() {
 		if a.Switches.changing.TryLock() {
 			t.Error("something older can come into force during the change")
 		}
@@ -212,7 +159,7 @@ func TestShared_Switches(t *testing.T) {
 		b.policies.Followers.Watch(madeThere.watch)
 		b.runShared()
 		must(t, errorOf(a.Switches.Pause(t.Context(), channel, "berta")))
-		b.docs.changes <- "switches/" + channel
+		b.docs.Changed <- "switches/" + channel
 		b.want("the other node is paused", func() bool { return b.Switches.Of(channel).PausedBy == "berta" })
 		b.wantTold("changed 1")
 		if got := b.store.setting(channel + " " + pauseSetting); got != "berta" {
@@ -226,7 +173,7 @@ func TestShared_Switches(t *testing.T) {
 		if s := a.Switches.Of(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
 			t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
 		}
-		b.docs.changes <- "switches/" + channel
+		b.docs.Changed <- "switches/" + channel
 		b.want("the other node resumes", func() bool {
 			return b.Switches.Of(channel).PausedBy == "" && b.Switches.Of(channel).RaidUntil.Equal(until)
 		})
@@ -246,16 +193,16 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
 	must(t, errorOf(a.Switches.Pause(t.Context(), channel, "berta")))
-	clear(all.data)
-	clear(all.revisions)
+	clear(all.Data)
+	clear(all.Revisions)
 	must(t, a.follow())
 	must(t, b.follow())
 	b.wantPaused(channel, "berta")
 	must(t, errorOf(a.Switches.Resume(t.Context(), channel, "berta")))
-	clear(all.data)
-	clear(all.revisions)
+	clear(all.Data)
+	clear(all.Revisions)
 	must(t, a.follow()) // also shares that all switches are off
-	if got := string(all.data["switches/"+channel]); got != "{}" {
+	if got := string(all.Data["switches/"+channel]); got != "{}" {
 		t.Errorf("shared %q", got)
 	}
 }

@@ -2,7 +2,6 @@ package persist
 
 import (
 	"bytes"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
@@ -30,22 +30,6 @@ const (
 // isFileError reports whether err comes from the database.
 func isFileError(err error) bool { return errors.As(err, new(*sqlite.Error)) }
 
-// lock holds the database's write lock, as another program would, until unlock is called.
-func lock(t *testing.T, path string) (unlock func()) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	must(t, err)
-	conn, err := db.Conn(ctx)
-	must(t, err)
-	_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
-	must(t, err)
-	return func() {
-		t.Helper()
-		_, err := conn.ExecContext(ctx, "ROLLBACK")
-		must(t, errors.Join(err, conn.Close(), db.Close()))
-	}
-}
-
 // failures are the ways in which a running database fails and recovers.
 var failures = map[string]struct {
 	problem string
@@ -53,7 +37,7 @@ var failures = map[string]struct {
 }{
 	"locked": {lockedByOther, func(t *testing.T, s *Store) func() {
 		s.exec(t, "PRAGMA busy_timeout = 0")
-		return lock(t, s.db.Path)
+		return persisttest.Lock(t, s.db.Path)
 	}},
 	"disk full": {diskFull, func(t *testing.T, s *Store) func() {
 		s.exec(t, "PRAGMA max_page_count = 1")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -35,7 +36,7 @@ func TestStuck_DatabaseDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s, g := openWithGuard(t, &Options{FlushInterval: time.Hour, Now: at(start)})
 	say(t, g, "anna", start)
-	unlock := lock(t, s.db.Path)
+	unlock := persisttest.Lock(t, s.db.Path)
 	startRun(t, s, g)
 	waittest.Until(t, func() bool { return s.db.Writer.Stats().InUse == 1 })
 	if got := stuckAfter(s); got != "" {

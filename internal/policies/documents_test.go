@@ -5,78 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/policies/policiestest"
 	"github.com/chatguard/chatguard/shared"
 )
-
-// documents are Documents in memory. Each node has its own channel of changes.
-type documents struct {
-	mu        sync.Mutex
-	data      map[string][]byte
-	revisions map[string]int64
-	err       error
-	// before is called before a document is set, without the lock.
-	before func()
-}
-
-// nodeDocuments is one node's view of documents.
-type nodeDocuments struct {
-	*documents
-	changes chan string
-}
-
-var errAway = fmt.Errorf("gone: %w", shared.ErrAway)
-
-func (d *documents) Document(_ context.Context, name string) ([]byte, int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.data[name], d.revisions[name], d.err
-}
-
-func (d *documents) SetDocument(_ context.Context, name string, data []byte, revision int64) error {
-	if before := d.before; before != nil {
-		d.before = nil
-		before()
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.err != nil:
-		return d.err
-	case d.revisions[name] != revision:
-		return ErrStale
-	}
-	d.data[name], d.revisions[name] = data, revision+1
-	return nil
-}
-
-func (d *documents) Revisions(_ context.Context, names []string) (map[string]int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	revisions := map[string]int64{}
-	for _, name := range names {
-		revisions[name] = d.revisions[name]
-	}
-	return revisions, d.err
-}
-
-func (n *nodeDocuments) Changes() <-chan string { return n.changes }
 
 // sharedNode is an office whose changes reach other nodes.
 type sharedNode struct {
 	*office
-	docs *nodeDocuments
+	docs *policiestest.Node
 }
 
-func newSharedNodes(t *testing.T, n int) (all *documents, nodes []sharedNode) {
+func newSharedNodes(t *testing.T, n int) (all *policiestest.Documents, nodes []sharedNode) {
 	t.Helper()
-	all = &documents{data: map[string][]byte{}, revisions: map[string]int64{}}
+	all = policiestest.New(ErrStale)
 	for range n {
-		docs := &nodeDocuments{all, make(chan string, 10)}
+		docs := all.Node()
 		nodes = append(nodes, sharedNode{newOffice(t, func(o *Options) { o.Documents = docs }), docs})
 	}
 	return all, nodes
@@ -114,7 +61,7 @@ func TestShared_PolicyReachesOtherNodes(t *testing.T) {
 		a, b := nodes[0], nodes[1]
 		b.runShared()
 		a.mustRevise(5)
-		b.docs.changes <- "policy/" + channel
+		b.docs.Changed <- "policy/" + channel
 		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
 		if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
 			t.Errorf("live changes on the other node: %+v", list)
@@ -155,7 +102,7 @@ func TestShared_PolicyConflict(t *testing.T) {
 		t.Errorf("a change of a policy that was shown before: %v, want ErrStale", err)
 	}
 	b.wantBurst(5) // the page shows it after it is loaded again
-	all.before = func() { a.mustRevise(7) }
+	all.Before = func() { a.mustRevise(7) }
 	if _, err := b.office.revise(8); !errors.Is(err, ErrStale) {
 		t.Errorf("a change at the same time: %v, want ErrStale", err)
 	}
@@ -167,11 +114,11 @@ func TestShared_PolicyConflict(t *testing.T) {
 func TestShared_StoreAway(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
-	all.err = errAway
+	all.Err = policiestest.ErrAway
 	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("a change while the store is away: %v", err)
 	}
-	all.err = shared.ErrUnconfirmed
+	all.Err = shared.ErrUnconfirmed
 	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrUnconfirmed) || strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("a change whose reply was lost: %v", err)
 	}
@@ -204,7 +151,7 @@ func TestShared_FirstNodeShares(t *testing.T) {
 	for range 2 { // the second time, there is nothing to do
 		must(t, a.Shared.followAll(t.Context()))
 	}
-	if got := all.revisions["policy/"+channel]; got != 1 {
+	if got := all.Revisions["policy/"+channel]; got != 1 {
 		t.Fatalf("revision %d of the policy, want 1", got)
 	}
 	b.start(func(o *Options) { o.Documents = nil })
@@ -228,11 +175,11 @@ func TestServe_Bounded(t *testing.T) {
 func TestShared_UnreadableDocument(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
-	all.data["policy/"+channel], all.revisions["policy/"+channel] = []byte("nonsense"), 4
+	all.Data["policy/"+channel], all.Revisions["policy/"+channel] = []byte("nonsense"), 4
 	if _, err := a.office.revise(5); err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Errorf("with an unreadable document: %v", err)
 	}
-	if string(all.data["policy/"+channel]) != "nonsense" {
+	if string(all.Data["policy/"+channel]) != "nonsense" {
 		t.Error("the document was overwritten")
 	}
 }
@@ -242,8 +189,8 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
 	a.mustRevise(5)
-	clear(all.data)
-	clear(all.revisions)
+	clear(all.Data)
+	clear(all.Revisions)
 	must(t, a.Shared.followAll(t.Context()))
 	a.wantBurst(5)
 	b.Shared.followDocument(t.Context(), "policy/"+channel)
@@ -274,7 +221,7 @@ func TestShared_DiscardWhileDatabaseFails(t *testing.T) {
 			t.Errorf("%s: the program's policy has a burst of %d", name, got)
 		}
 	}
-	if !strings.Contains(string(all.data["policy/"+channel]), `"changes":null`) {
-		t.Errorf("shared %s", all.data["policy/"+channel])
+	if !strings.Contains(string(all.Data["policy/"+channel]), `"changes":null`) {
+		t.Errorf("shared %s", all.Data["policy/"+channel])
 	}
 }

@@ -106,6 +106,7 @@ func TestArrows(t *testing.T) {
 		"internal/systemd":                {"internal/hostile"},
 		"internal/watchdog":               {},
 		"internal/node":                   {"root", "internal/chat", "internal/clock", "internal/config", "internal/histogram", "internal/policies", "internal/textfile", "internal/web", "internal/web/access", "internal/web/live", "redisstore", "shared"},
+		"internal/policies/policiestest":  {"shared"},
 		"internal/repo":                   {},
 		"web/static":                      {},
 		"web/pack":                        {"internal/atomicfile", "web/static"},

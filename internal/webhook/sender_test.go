@@ -3,7 +3,6 @@ package webhook
 import (
 	"compress/gzip"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	_ "modernc.org/sqlite" // to lock the database
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 )
 
 // author returns who has paused the channel, by which tests tell events apart.
@@ -514,18 +514,11 @@ func TestRestart_ClockSetBack(t *testing.T) {
 // While the database can't be written, deliveries wait in memory, and are written later.
 func TestSend_DatabaseLocked(t *testing.T) {
 	s, b := answering(t, http.StatusBadGateway)
-	other, err := sql.Open("sqlite", b.path+"?_pragma=busy_timeout(5000)")
-	must(t, err)
-	defer other.Close()
-	conn, err := other.Conn(t.Context())
-	must(t, err)
-	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	must(t, err)
+	unlock := persisttest.Lock(t, b.path)
 	b.Send(pauseBy("anna"))
 	s.next()
 	b.settled(hookID)
-	_, err = conn.ExecContext(t.Context(), "COMMIT")
-	must(t, errors.Join(err, conn.Close()))
+	unlock()
 	b.restart(to(s))
 	if waiting, _, err := b.Deliveries(hookID); err != nil || len(waiting) != 1 || waiting[0].Tries != 1 {
 		t.Errorf("%+v, %v", waiting, err)

@@ -3,6 +3,7 @@ package persisttest
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -12,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // for Alter
+	_ "modernc.org/sqlite" // for Alter and Lock
 
 	"github.com/chatguard/chatguard"
 )
@@ -122,6 +123,22 @@ func Alter(t testing.TB, path, statement string) {
 	Must(t, err)
 	_, err = db.Exec(statement)
 	Must(t, errors.Join(err, db.Close()))
+}
+
+// Lock holds a database's write lock, as another program would, until unlock is called.
+func Lock(t testing.TB, path string) (unlock func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)")
+	Must(t, err)
+	conn, err := db.Conn(t.Context())
+	Must(t, err)
+	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	Must(t, err)
+	return func() {
+		t.Helper()
+		_, err := conn.ExecContext(context.WithoutCancel(t.Context()), "ROLLBACK")
+		Must(t, errors.Join(err, conn.Close(), db.Close()))
+	}
 }
 
 // AssertSame compares the verdicts of two Guards for users of channel c1, now and later.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
@@ -17,7 +18,7 @@ import (
 var tokenFailures = map[string]func(t *testing.T, s *store) (repair func()){
 	"locked": func(t *testing.T, s *store) func() {
 		s.exec(t, "PRAGMA busy_timeout = 0")
-		return lock(t, s.db.Path)
+		return persisttest.Lock(t, s.db.Path)
 	},
 	"disk full": func(t *testing.T, s *store) func() {
 		// A token needs no new page, so a full disk isn't always noticed.

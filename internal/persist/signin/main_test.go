@@ -103,22 +103,6 @@ func (s *store) wantRows(t testing.TB, table string, want int) {
 // isFileError reports whether err comes from the database.
 func isFileError(err error) bool { return errors.As(err, new(*sqlite.Error)) }
 
-// lock holds the database's write lock, as another program would, until unlock is called.
-func lock(t *testing.T, path string) (unlock func()) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	must(t, err)
-	conn, err := db.Conn(ctx)
-	must(t, err)
-	_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
-	must(t, err)
-	return func() {
-		t.Helper()
-		_, err := conn.ExecContext(ctx, "ROLLBACK")
-		must(t, errors.Join(err, conn.Close(), db.Close()))
-	}
-}
-
 // damage overwrites all pages of the database but the first.
 func damage(t *testing.T, s *store) (repair func()) {
 	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
