@@ -10,7 +10,8 @@
 //
 // A message passes through the package like this:
 //
-//	Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict ──> observer
+// Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict
+// ──> observer
 //
 // Limits use one of eight algorithms ([Algorithm]) and one of four scopes ([Scope]). Roles and
 // single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can

@@ -176,8 +176,8 @@ type Picture struct {
 	// its capacity was lowered. ExtraTokens are those of a Cascade's second bucket.
 	Tokens, ExtraTokens float64
 
-	// Waiting is how many messages a LeakyBucket holds. Leaves is when the next of them leaves; it is
-	// zero if none waits. The others follow, one per Every.
+	// Waiting is how many messages a LeakyBucket holds. Leaves is when the next of them leaves; it
+	// is zero if none waits. The others follow, one per Every.
 	Waiting int
 	Leaves  time.Time
 
@@ -186,9 +186,9 @@ type Picture struct {
 	Count       int // of that window
 
 	// A SlidingWindow's From and Until are those of the current slice. Count is the count of all
-	// slices but the oldest, Previous that of the oldest one. Weight is the part of the oldest slice
-	// which still counts, from 0 to 1. Estimate is Previous × Weight + Count. Slices are the counts
-	// from the current slice to the oldest; nil if the limit's Slices are 0 or 1.
+	// slices but the oldest, Previous that of the oldest one. Weight is the part of the oldest
+	// slice which still counts, from 0 to 1. Estimate is Previous × Weight + Count. Slices are the
+	// counts from the current slice to the oldest; nil if the limit's Slices are 0 or 1.
 	Previous         int
 	Weight, Estimate float64
 	Slices           []int

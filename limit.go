@@ -116,7 +116,8 @@ type Limit struct {
 
 	// Burst is the capacity of a token-bucket, which starts full, or of a cascade's first bucket.
 	Burst int `json:"burst,omitempty" toml:"burst"`
-	// Refill is the time after which a token-bucket, or a cascade's first bucket, regains one token.
+	// Refill is the time after which a token-bucket, or a cascade's first bucket, regains one
+	// token.
 	Refill time.Duration `json:"refill,omitempty" toml:"refill"`
 	// ExtraBurst is the capacity of a cascade's second bucket, which starts full.
 	ExtraBurst int `json:"extra_burst,omitempty" toml:"extra_burst"`
@@ -129,8 +130,8 @@ type Limit struct {
 	// Every is the time between two messages of a leaky-bucket, or the length of a window or log.
 	Every time.Duration `json:"every,omitempty" toml:"every"`
 	// Slices is the number of equal parts that a sliding-window counts in, at most 60; 0 means 1.
-	// With more slices, the estimate is more exact: only the oldest part is estimated. Slices divide
-	// Every into whole nanoseconds.
+	// With more slices, the estimate is more exact: only the oldest part is estimated. Slices
+	// divide Every into whole nanoseconds.
 	Slices int `json:"slices,omitempty" toml:"slices"`
 	// Timezone is the IANA name of the time zone of a daily-window. Empty means the policy's time
 	// zone.

@@ -51,16 +51,16 @@ func (g *Guard) Sharing() shared.Counts {
 }
 
 // Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
-// because of a swap with Notify elsewhere. The IDs are those of the shared.Row. A shared.Store calls
-// it.
+// because of a swap with Notify elsewhere. The IDs are those of the shared.Row. A shared.Store
+// calls it.
 func (g *Guard) Invalidate(channelID, userID string) {
 	if rows := g.rows(); rows != nil {
 		rows.Invalidate(sharing.Key{ChannelID: channelID, UserID: userID})
 	}
 }
 
-// InvalidateAll is Invalidate for all rows. A shared.Store calls it when it may have missed calls of
-// Invalidate.
+// InvalidateAll is Invalidate for all rows. A shared.Store calls it when it may have missed calls
+// of Invalidate.
 func (g *Guard) InvalidateAll() {
 	if rows := g.rows(); rows != nil {
 		rows.InvalidateAll()

@@ -129,9 +129,9 @@ type Pardoned struct {
 // Pardon undoes the effects of a throttled message on its author. It removes the strike if the
 // strike still counts, and refunds what the message spent in limits that count throttled messages;
 // of a Cascade, in the bucket that would have paid the message. It also clears the recorded
-// timeout; the caller must lift the penalty itself. Pardon reports whether there was anything to do,
-// so a second call returns false. The error is ErrNotThrottled, ErrNoChannel, ErrNoUser, ErrLongID,
-// ErrTime, or one of those of Options.Shared.
+// timeout; the caller must lift the penalty itself. Pardon reports whether there was anything to
+// do, so a second call returns false. The error is ErrNotThrottled, ErrNoChannel, ErrNoUser,
+// ErrLongID, ErrTime, or one of those of Options.Shared.
 func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
 
 // Pardon is Guard.Pardon as of that time.

@@ -31,8 +31,8 @@ type Verdict struct {
 	// Degraded says that the store was failing, so recent usage may be lost when the process ends.
 	Degraded bool
 	// Priority is Low if a Cascade's second bucket pays the message. A chat may show an allowed one
-	// smaller or folded. A throttled message is Low if it would have been, so that a Reserve applied
-	// to it. Policies that observe set Priority, too.
+	// smaller or folded. A throttled message is Low if it would have been, so that a Reserve
+	// applied to it. Policies that observe set Priority, too.
 	Priority Priority
 
 	// Limit is the limit that throttles the message, or would if it were enforced. It is empty if

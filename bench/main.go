@@ -2,7 +2,8 @@
 // run. It is a separate module, so that the other limiters don't become dependencies of chatguard.
 // It uses only chatguard's public API.
 //
-//	go run . [-users n] [-draws n] [-rounds n] [-ids stream|scattered] [-refill d] [-procs 1,2] [-only regexp] [-markdown]
+// go run . [-users n] [-draws n] [-rounds n] [-ids stream|scattered] [-refill d] [-procs 1,2]
+// [-only regexp] [-markdown]
 //
 // All contestants share these conditions:
 //

@@ -19,8 +19,8 @@ var ErrUnavailable = errors.New("checkclient: chatguard doesn't answer")
 
 var errPaused = errors.New("not asked, because the last requests failed")
 
-// Error is a request that chatguard, or a server in front of it, refuses because of a mistake in the
-// program or its settings. Repeating the request doesn't help.
+// Error is a request that chatguard, or a server in front of it, refuses because of a mistake in
+// the program or its settings. Repeating the request doesn't help.
 type Error struct {
 	Status int    // HTTP status: 401 for a wrong token, 403 for a token of another role, 422 for an invalid message
 	Detail string // one or more sentences for people that say how to fix it
@@ -76,8 +76,8 @@ func (c *Client) ask(ctx context.Context, path string, body []byte, read func(an
 	return err
 }
 
-// post sends a request once. The error is an *Error if the request is refused. Any other error means
-// that chatguard doesn't answer.
+// post sends a request once. The error is an *Error if the request is refused. Any other error
+// means that chatguard doesn't answer.
 func (c *Client) post(ctx context.Context, path string, body []byte, read func(answer []byte) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()

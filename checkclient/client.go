@@ -9,9 +9,9 @@
 // # Failures
 //
 // A chat without limits for a minute is better than no chat, so a Client fails open. If chatguard
-// can't be reached, or doesn't answer in time, Check returns a verdict with Allowed and Degraded and
-// no error. So a program that shows whatever is Allowed does the right thing. The Client logs the
-// first such failure. After several failures in a row, it stops asking for a while; see
+// can't be reached, or doesn't answer in time, Check returns a verdict with Allowed and Degraded
+// and no error. So a program that shows whatever is Allowed does the right thing. The Client logs
+// the first such failure. After several failures in a row, it stops asking for a while; see
 // Options.MaxFailures.
 //
 // An error is a mistake in the program or its settings, which waiting doesn't fix: an *Error for a
@@ -80,8 +80,8 @@ type Options struct {
 }
 
 // Client judges messages by asking chatguard. It starts no goroutines, except those of net/http
-// while requests are in progress and connections are open. It is safe for concurrent use. Create one
-// with New, and use it for all messages.
+// while requests are in progress and connections are open. It is safe for concurrent use. Create
+// one with New, and use it for all messages.
 type Client struct {
 	opts    Options
 	base    string // URL of the API, without a trailing slash
@@ -136,7 +136,8 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // no error.
 //
 // The error is one of Message.Validate, an *Error if chatguard refuses the request, or that of ctx
-// if ctx ends before the answer. After an error, the verdict is the zero value, which isn't Allowed.
+// if ctx ends before the answer. After an error, the verdict is the zero value, which isn't
+// Allowed.
 //
 // chatguard doesn't use SourceChannelID, and uses only a part of long texts. So Check sends at most
 // 8,192 bytes of Text, 256 of ID, and 200 of each name. A long ID of a channel or user is no error:

@@ -30,8 +30,8 @@ const addressPrefix = "address:"
 // guestKey is the context key for the guest of a request behind the middleware.
 type guestKey struct{}
 
-// withGuest adds a place for a visitor's ID to a request's context. It returns the new context and a
-// pointer to that place. Anonymous or ByAddress fills in the ID.
+// withGuest adds a place for a visitor's ID to a request's context. It returns the new context and
+// a pointer to that place. Anonymous or ByAddress fills in the ID.
 func withGuest(ctx context.Context) (context.Context, *string) {
 	id := new(string)
 	return context.WithValue(ctx, guestKey{}, id), id
@@ -103,8 +103,8 @@ const maxValue = 128
 
 // ByValue identifies users by a value of the request, such as the account's name in a log-in form,
 // for limits on what happens to that account. The user ID is "value:anna", or "value:sha256:" and a
-// hash if the value is longer than 128 bytes. An empty value is ErrNobody. Clients choose the value,
-// so it doesn't say who they are: never use ByValue for Sessions.
+// hash if the value is longer than 128 bytes. An empty value is ErrNobody. Clients choose the
+// value, so it doesn't say who they are: never use ByValue for Sessions.
 //
 // value should return one form of what counts as the same, for example a name in lower case. If it
 // reads the request's body, put http.MaxBytesHandler in front.

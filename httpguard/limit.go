@@ -71,8 +71,8 @@ type limiter struct {
 // several keys, put one Limit around another, each with its own Channel; the headers are then those
 // of the inner one, unless the outer one refuses.
 //
-// Limit answers a throttled request with 429 and Retry-After, a request of ErrNobody with 401, and a
-// mistake (an error of identify, a user without an ID, ErrReservedID) with 500, which it logs. It
+// Limit answers a throttled request with 429 and Retry-After, a request of ErrNobody with 401, and
+// a mistake (an error of identify, a user without an ID, ErrReservedID) with 500, which it logs. It
 // sets RateLimit, RateLimit-Policy and X-RateLimit-* as SetHeaders does, whether the request passes
 // or not. It holds a request that a leaky-bucket delays, until the request's context ends. The
 // handler can read the verdict with VerdictFrom.

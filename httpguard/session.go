@@ -128,9 +128,9 @@ func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Ver
 	return s.guard.Check(ctx, s.Message(m))
 }
 
-// Message returns the message that Check judges: m with the session's user, without a time, and with
-// the session's roles and channel if it has none. Use it for the Guard's other methods, such as
-// CheckUpTo and Reserve. On a nil Session, it returns a message without a user, which no Guard
+// Message returns the message that Check judges: m with the session's user, without a time, and
+// with the session's roles and channel if it has none. Use it for the Guard's other methods, such
+// as CheckUpTo and Reserve. On a nil Session, it returns a message without a user, which no Guard
 // judges.
 func (s *Session) Message(m chatguard.Message) chatguard.Message {
 	m.SentAt = time.Time{}

@@ -38,9 +38,9 @@ type SessionOptions struct {
 
 	// Connects limits how often a user may connect, and ConnectsPerAddress limits how often an
 	// address may; NoLimit means unlimited. The zero Limit means a token-bucket: for a user with a
-	// Burst of 10 and a Refill of 2 s, and for an address with a Burst of 40 and a Refill of 500 ms.
-	// The Name may be omitted. Every request that reaches the middleware counts, so clients that
-	// poll need higher limits.
+	// Burst of 10 and a Refill of 2 s, and for an address with a Burst of 40 and a Refill of 500
+	// ms. The Name may be omitted. Every request that reaches the middleware counts, so clients
+	// that poll need higher limits.
 	Connects, ConnectsPerAddress chatguard.Limit
 
 	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If the list lacks a proxy
@@ -53,8 +53,8 @@ type SessionOptions struct {
 	// Refused writes the answer to a request that is refused. If it is nil, the answer is one line
 	// of text with status 429, 401, 500, or 503 if the request's context has ended. The error is a
 	// *chatguard.ThrottledError, ErrConnections, ErrNobody, or an internal error that must not be
-	// shown to the client. Refused must write a status; Retry-After and WWW-Authenticate are already
-	// set.
+	// shown to the client. Refused must write a status; Retry-After and WWW-Authenticate are
+	// already set.
 	Refused func(http.ResponseWriter, *http.Request, error)
 
 	// Authenticate is the header WWW-Authenticate of a 401, which RFC 9110 requires: for ByKey, it

@@ -57,8 +57,8 @@ func (b *breaker) fail(began, now int64) bool {
 	return first != 0 && now-first >= b.limit
 }
 
-// goAway closes the connections, so that nothing waits for them any longer. Only the first of several
-// callers does it.
+// goAway closes the connections, so that nothing waits for them any longer. Only the first of
+// several callers does it.
 func (s *server) goAway(cause error) {
 	if s.breaker.away.Load() != nil {
 		return

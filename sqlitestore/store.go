@@ -66,24 +66,24 @@ type Restored struct {
 }
 
 // Open opens the database at path, restores the Guard's state from it, and from then on records
-// each of the Guard's verdicts. It owns the database until Close. A nil opts is the same as the zero
-// Options.
+// each of the Guard's verdicts. It owns the database until Close. A nil opts is the same as the
+// zero Options.
 //
 // Call Open before the first message and after SetChannelPolicy for every channel with its own
-// limits, because it skips usage of limits that a policy doesn't have. Open first applies the policy
-// changes that people made in the dashboard to the Guard's policies. It then restores users' usage
-// and grants, and at last the pauses of channels. It records a throttled message as dropped, because
-// a server drops such a message.
+// limits, because it skips usage of limits that a policy doesn't have. Open first applies the
+// policy changes that people made in the dashboard to the Guard's policies. It then restores users'
+// usage and grants, and at last the pauses of channels. It records a throttled message as dropped,
+// because a server drops such a message.
 //
-// If the program sets a channel's policy later, that policy replaces people's changes in the channel
-// until the next start. If people have changed a channel and then reset it to the program's policy,
-// that policy becomes the channel's own. SetPolicy for all channels then doesn't change it until the
-// next start.
+// If the program sets a channel's policy later, that policy replaces people's changes in the
+// channel until the next start. If people have changed a channel and then reset it to the program's
+// policy, that policy becomes the channel's own. SetPolicy for all channels then doesn't change it
+// until the next start.
 //
-// Open creates a missing database and migrates an older one. It refuses a file that is damaged, of a
-// newer version, from another program, or owned by another process, and leaves the file unchanged.
-// The error is one line that names the file and the fix. After an error the Guard may be partly
-// restored: to continue without a Store, create another Guard.
+// Open creates a missing database and migrates an older one. It refuses a file that is damaged, of
+// a newer version, from another program, or owned by another process, and leaves the file
+// unchanged. The error is one line that names the file and the fix. After an error the Guard may be
+// partly restored: to continue without a Store, create another Guard.
 func Open(ctx context.Context, path string, guard *chatguard.Guard, opts *Options) (*Store, error) {
 	var o Options
 	if opts != nil {
@@ -120,9 +120,9 @@ func (s *Store) restore(ctx context.Context, guard *chatguard.Guard) error {
 // Restored returns what Open has restored.
 func (s *Store) Restored() Restored { return s.restored }
 
-// Run writes in the background until ctx ends, then writes everything pending once more and returns.
-// End ctx after the last message is judged. If another program keeps the file locked, that last
-// write waits up to 10 s. The error says what is lost; earlier problems don't end Run, see
+// Run writes in the background until ctx ends, then writes everything pending once more and
+// returns. End ctx after the last message is judged. If another program keeps the file locked, that
+// last write waits up to 10 s. The error says what is lost; earlier problems don't end Run, see
 // [Store.Health]. If somebody deletes the lock file, and another process then opens the file, the
 // Store stops writing, and Health and the error say so.
 //

@@ -15,9 +15,9 @@ import (
 // Part returns a node's part of a policy, so that all nodes together allow at most what the policy
 // does, if their shares add up to at most 1. A share is above 0, up to 1. Part multiplies each
 // limit's burst, messages, reserve or places (the queue and the message that isn't waiting) by the
-// share, and rounds down. It divides the refill of a token-bucket and the interval of a leaky-bucket
-// by the share, and rounds up. A cascade's buckets change as token-buckets. The numbers of roles
-// change in the same way; the rest of the policy stays.
+// share, and rounds down. It divides the refill of a token-bucket and the interval of a
+// leaky-bucket by the share, and rounds up. A cascade's buckets change as token-buckets. The
+// numbers of roles change in the same way; the rest of the policy stays.
 //
 // The error names a limit of which the node would get less than one message.
 func Part(p chatguard.Policy, share float64) (chatguard.Policy, error) {

@@ -192,8 +192,8 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// minNumber returns the smallest number that a key may have. It is 0 for a queue, for a reserve, for
-// the rate at which raid mode starts, and for the number of replicas.
+// minNumber returns the smallest number that a key may have. It is 0 for a queue, for a reserve,
+// for the rate at which raid mode starts, and for the number of replicas.
 func minNumber(at place) int64 {
 	if isLimitKey(at, "queue") || isLimitKey(at, "reserve") || at.String() == "raid.start_rate" || at.String() == "shared.replicas" {
 		return 0

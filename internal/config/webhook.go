@@ -13,8 +13,8 @@ import (
 type Webhook struct {
 	// Name is unique. It has letters, digits, _, . and -.
 	Name string `toml:"name"`
-	// URL is a secret. The environment variable CHATGUARD_WEBHOOK_NAME_URL overrides it. It is empty
-	// if neither sets it; see CheckWebhooks.
+	// URL is a secret. The environment variable CHATGUARD_WEBHOOK_NAME_URL overrides it. It is
+	// empty if neither sets it; see CheckWebhooks.
 	URL    webhook.Address `toml:"url"`
 	Format webhook.Format  `toml:"format"`
 	Events []webhook.Kind  `toml:"events"` // the default is all

@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// lastPardons holds the last pardons that can be undone, one per user. They do not survive a restart.
-// The zero value is empty. It is safe for concurrent use.
+// lastPardons holds the last pardons that can be undone, one per user. They do not survive a
+// restart. The zero value is empty. It is safe for concurrent use.
 type lastPardons struct {
 	mu     sync.Mutex
 	of     map[userKey]*pardon

@@ -82,8 +82,8 @@ type SettingsRequest struct {
 	Author    string
 	// Match has the tags of settings that may be replaced; nil means any.
 	Match []string
-	// Wanted are the new settings; nil means those of the configuration. If Moderators is empty, the
-	// moderators' role stays.
+	// Wanted are the new settings; nil means those of the configuration. If Moderators is empty,
+	// the moderators' role stays.
 	Wanted *Settings
 	// Allow returns an error if the author may not make this change. Nil allows any.
 	Allow func(from, to Settings) error

@@ -6,8 +6,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Move is a change of the question's timezone while messages come. What was sent before stays spent.
-// Limits with their own timezone keep it.
+// Move is a change of the question's timezone while messages come. What was sent before stays
+// spent. Limits with their own timezone keep it.
 type Move struct {
 	At       Moment `json:"at"`
 	Timezone string `json:"timezone"` // IANA name

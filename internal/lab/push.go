@@ -27,7 +27,8 @@ type Pause struct{ After, For time.Duration }
 // "10ms/1s": the first 10 ms of each second.
 type Turn struct{ First, Of time.Duration }
 
-// Pushed is what an eager sender got through. A message that waits in a queue counts when it leaves.
+// Pushed is what an eager sender got through. A message that waits in a queue counts when it
+// leaves.
 type Pushed struct {
 	PerSecond []int `json:"per_second"` // from the start
 	PerTenth  []int `json:"per_tenth"`  // per tenth of a second
@@ -119,7 +120,8 @@ func (q *Question) runPush(ctx context.Context, lanes []*lane, answer *Answer) e
 	return nil
 }
 
-// RunPush returns what an eager sender gets through a limit. The error is an *Error, or that of ctx.
+// RunPush returns what an eager sender gets through a limit. The error is an *Error, or that of
+// ctx.
 func RunPush(ctx context.Context, plan Push, limit chatguard.Limit) (*Pushed, error) {
 	l, err := alone(1, limit)
 	if err != nil {

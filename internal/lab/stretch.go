@@ -33,7 +33,8 @@ type Stretch struct {
 // event is something that happened, and its cost.
 type event struct{ at, cost int64 }
 
-// NewStretch returns an empty Stretch. It is half-open: what happened exactly length ago is outside.
+// NewStretch returns an empty Stretch. It is half-open: what happened exactly length ago is
+// outside.
 func NewStretch(length time.Duration) Stretch { return Stretch{length: length} }
 
 // Add adds an event at a time in nanoseconds, and returns the sum of the stretch that ends with

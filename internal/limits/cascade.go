@@ -90,8 +90,8 @@ var cascade = algorithm{
 		return counted
 	},
 
-	// A message whose priority is known to be normal was paid by the first bucket. Otherwise the last
-	// bucket that something is missing from gets it back first.
+	// A message whose priority is known to be normal was paid by the first bucket. Otherwise the
+	// last bucket that something is missing from gets it back first.
 	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
 		for i, b := range slices.Backward(r.buckets) {
 			part := back

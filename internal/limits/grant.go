@@ -45,8 +45,8 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 }
 
 // spend does the same as Rule.spend, but also uses the user's grants. It uses the regular allowance
-// first, and then the grants in the order in which they lapse. A cascade uses them before its second
-// bucket.
+// first, and then the grants in the order in which they lapse. A cascade uses them before its
+// second bucket.
 func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 	if r.buckets != nil && p.next(r.first(), r.first().state(state), at, n) > at {
 		return r.spend(r, state, at, n)

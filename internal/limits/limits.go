@@ -5,7 +5,8 @@
 // a time plus any debt fits an int64. The package has no clock, no goroutine and no I/O. It knows
 // nothing about messages, policies or penalties.
 //
-//	Params ──compile──> Rule (one limit) ──> Set (limits judged together) ──> Table (a row of words for each user) ──> Judge
+// Params ──compile──> Rule (one limit) ──> Set (limits judged together) ──> Table (a row of words
+// for each user) ──> Judge
 package limits
 
 import (

@@ -14,8 +14,8 @@ type Parameter struct {
 	// Least and Most are the bounds, both inclusive. For a Length they are in nanoseconds, and for
 	// a Zone or a Clock they are 0.
 	Least, Most int64
-	// Suggested is a value to begin with when a person makes a new limit, in the unit of the bounds;
-	// 0 for a Zone or a Clock. Omitting the parameter means this value only if it is Least.
+	// Suggested is a value to begin with when a person makes a new limit, in the unit of the
+	// bounds; 0 for a Zone or a Clock. Omitting the parameter means this value only if it is Least.
 	Suggested int64
 	// Overridable means that a role or a user may have another value; see Numbers.
 	Overridable bool
@@ -55,8 +55,8 @@ func Algorithms() []AlgorithmInfo {
 	return list
 }
 
-// mostReserve returns the largest reserve, which is less than the largest capacity. The reserve of a
-// limit is also less than the capacity of that limit; see keepReserve.
+// mostReserve returns the largest reserve, which is less than the largest capacity. The reserve of
+// a limit is also less than the capacity of that limit; see keepReserve.
 func (a *algorithm) mostReserve() int64 {
 	i := slices.IndexFunc(a.params, func(p Parameter) bool { return p.Kind == Count })
 	if a.params[i].Name == "queue" {

@@ -8,8 +8,8 @@ type Picture struct {
 	// after a capacity was lowered. ExtraTokens are those in a cascade's second bucket.
 	Tokens, ExtraTokens float64
 
-	// Waiting is how many messages a leaky-bucket holds. Leaves is when the next of them leaves; 0 if
-	// none waits.
+	// Waiting is how many messages a leaky-bucket holds. Leaves is when the next of them leaves; 0
+	// if none waits.
 	Waiting, Leaves int64
 
 	// From and Until are the start and the end of the window that contains the time. They are 0 if

@@ -31,9 +31,9 @@ func (h *hearing) isLow() (low bool) {
 }
 
 // findRankedBlock is findBlock if messages have priorities. A message passes as soon as it does at
-// either priority. At normal priority, the first bucket of each deciding cascade must hold it. At low
-// priority, any bucket must, and the reserves apply. So the end of the block is the earlier one, and
-// the limit is the one that blocks the message for longest until then.
+// either priority. At normal priority, the first bucket of each deciding cascade must hold it. At
+// low priority, any bucket must, and the reserves apply. So the end of the block is the earlier
+// one, and the limit is the one that blocks the message for longest until then.
 func (h *hearing) findRankedBlock(observers bool) block {
 	normal := h.findBlockAt(normalPriority, observers)
 	if normal.account == nil {
@@ -56,8 +56,8 @@ func (h *hearing) ranks(r *Rule, p priority) bool {
 	return p == normalPriority && r.buckets != nil && h.decides(r)
 }
 
-// next returns when a limit has room for the cost at that priority. A limit with a reserve must have
-// room for the reserve as well, if the priority is low.
+// next returns when a limit has room for the cost at that priority. A limit with a reserve must
+// have room for the reserve as well, if the priority is low.
 func (h *hearing) next(a *account, r *Rule, p priority, at int64) int64 {
 	switch {
 	case !h.ranked:
@@ -69,8 +69,8 @@ func (h *hearing) next(a *account, r *Rule, p priority, at int64) int64 {
 	return a.next(r, at, h.cost)
 }
 
-// room returns how many messages of cost 1 a limit allows now at that priority, all paid by the same
-// bucket.
+// room returns how many messages of cost 1 a limit allows now at that priority, all paid by the
+// same bucket.
 func (a *account) room(r *Rule, p priority) int64 {
 	state := r.state(a.row)
 	if r.buckets != nil {

@@ -163,8 +163,8 @@ func (h *grants) readWanted(w http.ResponseWriter, r *http.Request, wanted any) 
 	return problem.ReadJSON(w, r, wanted)
 }
 
-// checkWanted returns a problem if the name or the role can't be used, or if the caller has made too
-// many tokens and links. wrongName is what is wrong with the name, if anything.
+// checkWanted returns a problem if the name or the role can't be used, or if the caller has made
+// too many tokens and links. wrongName is what is wrong with the name, if anything.
 func (h *grants) checkWanted(ctx context.Context, who access.Caller, wrongName error, role auth.Access, roles []auth.Access) error {
 	if wrongName != nil {
 		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(wrongName))

@@ -15,8 +15,8 @@ import (
 // graceful is how long requests in progress may take after ctx has ended.
 const graceful = 5 * time.Second
 
-// serve serves on the listener until ctx ends, and closes the listener. It then finishes requests in
-// progress. It returns nil if it stopped because ctx ended.
+// serve serves on the listener until ctx ends, and closes the listener. It then finishes requests
+// in progress. It returns nil if it stopped because ctx ended.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	server := &http.Server{
 		Handler:           handler,

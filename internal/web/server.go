@@ -38,7 +38,8 @@ type Options struct {
 	// Live is what is shown now. The observer of its Guard must be Server.Observe, and the caller
 	// must make its Policies notify the Server of changes. The Server adds its own metrics to those
 	// of Live, and GET /metrics shows them all. They belong to one Server only. The Server uses the
-	// Guard's clock, and logs where Live does. It sets Live.PublicURL and Live.Mounted as Access says.
+	// Guard's clock, and logs where Live does. It sets Live.PublicURL and Live.Mounted as Access
+	// says.
 	Live live.Options
 	// Access is how the dashboard is reached, and who has access. With Authorize, the dashboard is
 	// part of another site: there are no sessions and tokens, and any host name of the site is
@@ -53,8 +54,8 @@ type Options struct {
 	// that are about the whole installation.
 	Record func(context.Context, journal.Audit) (saved bool, err error)
 
-	// TwitchSignIn lets people sign in with their Twitch accounts; they are Access.Members. Nil means
-	// that it is off. It is off if the dashboard is part of another site, too.
+	// TwitchSignIn lets people sign in with their Twitch accounts; they are Access.Members. Nil
+	// means that it is off. It is off if the dashboard is part of another site, too.
 	TwitchSignIn TwitchSignIn
 
 	// ViewerPage turns on the page on which viewers see when they may write again. It is always off

@@ -47,8 +47,8 @@ func (h *settings) show(w http.ResponseWriter, channel string) settingsShown {
 	return settingsShown{now, !isChanged}
 }
 
-// putSettings is PUT /channels/{channel}/settings. It replaces all settings, of which the caller may
-// change only some.
+// putSettings is PUT /channels/{channel}/settings. It replaces all settings, of which the caller
+// may change only some.
 func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if r.Header.Get("If-Match") == "" {
 		return problem.New(http.StatusPreconditionRequired, "Send the ETag of the settings you changed as If-Match.")
@@ -93,8 +93,8 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Cal
 	return problem.WriteJSON(w, settingsSaved{h.show(w, channel), saved})
 }
 
-// mayChange returns a problem if the caller may not change the settings in this way. Everyone who may
-// moderate may change raid mode.
+// mayChange returns a problem if the caller may not change the settings in this way. Everyone who
+// may moderate may change raid mode.
 func mayChange(who access.Caller, from, to control.Settings) error {
 	switch {
 	case from.Notices != to.Notices && !who.Access.Allows(auth.ModerateNotices):

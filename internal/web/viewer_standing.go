@@ -55,8 +55,8 @@ type viewerLimit struct {
 	Remaining  int                 `json:"remaining"`
 	NextAt     time.Time           `json:"next_at,omitzero"`  // when it allows the next message
 	ResetAt    time.Time           `json:"reset_at,omitzero"` // when all usage will have expired
-	// WindowSeconds is the time in which the whole capacity is restored, and StepSeconds the time in
-	// which one message of a bucket is, or 0.
+	// WindowSeconds is the time in which the whole capacity is restored, and StepSeconds the time
+	// in which one message of a bucket is, or 0.
 	WindowSeconds float64 `json:"window_seconds"`
 	StepSeconds   float64 `json:"step_seconds"`
 }

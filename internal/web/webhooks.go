@@ -76,7 +76,8 @@ func (h *webhooks) add(w http.ResponseWriter, r *http.Request, who access.Caller
 	})
 }
 
-// put is PUT /webhooks/{webhook}. It replaces everything but an address that is left out, and the secret.
+// put is PUT /webhooks/{webhook}. It replaces everything but an address that is left out, and the
+// secret.
 func (h *webhooks) put(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	return h.change(w, r, func(wanted webhook.Wanted) (webhook.Changed, error) {
 		return h.sender.Change(r.Context(), r.PathValue("webhook"), wanted, who.Author())

@@ -240,7 +240,8 @@ func run(folder string, command ...string) (out string, err error) {
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (Test\w*)|^✖ (.+) \(\S+\)$|^panic: (.+)`)
 
-// failure returns the name of the first test that failed, or the end of the output if there is none.
+// failure returns the name of the first test that failed, or the end of the output if there is
+// none.
 func failure(out string) string {
 	if name := failed.FindStringSubmatch(out); name != nil {
 		return name[1] + name[2] + name[3]

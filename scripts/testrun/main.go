@@ -203,8 +203,8 @@ type run struct {
 	racy     bool // the race detector has found something
 }
 
-// goTest runs go test, and prints what a person wants to know. It returns the tests that failed, and
-// an error if a package does not compile, has a data race, or go test itself fails.
+// goTest runs go test, and prints what a person wants to know. It returns the tests that failed,
+// and an error if a package does not compile, has a data race, or go test itself fails.
 func goTest(r run, packages []string) ([]failure, error) {
 	began := time.Now()
 	r.out, r.outputs = os.Stdout, map[string][]string{}

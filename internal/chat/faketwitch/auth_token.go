@@ -96,7 +96,8 @@ func (s *identityServer) revokeToken(c authCall) reply {
 	return reply{status: http.StatusOK}
 }
 
-// DisconnectAccount invalidates all tokens of an account, as if it had disconnected the application.
+// DisconnectAccount invalidates all tokens of an account, as if it had disconnected the
+// application.
 func (s *identityServer) DisconnectAccount(login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

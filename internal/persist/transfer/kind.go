@@ -14,9 +14,9 @@ import (
 )
 
 // lineKinds are all exported tables, in export order: every table except those of sign-ins and of
-// webhooks, which have secrets. Summaries of the timeline are kept longer than the timeline, so they
-// are exported too. The export also contains the position up to which the timeline is summarized, so
-// that no message counts twice.
+// webhooks, which have secrets. Summaries of the timeline are kept longer than the timeline, so
+// they are exported too. The export also contains the position up to which the timeline is
+// summarized, so that no message counts twice.
 var lineKinds = []lineKind{
 	newKind[stateLine]("state", 3, "channel_id=channel user_id limit_name=limit data"),
 	newKind[entryLine]("journal", 1, `id at channel_id=channel user_id! login display_name message_id text limit_name=limit

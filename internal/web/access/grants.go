@@ -7,7 +7,8 @@ import (
 )
 
 // AddSessions adds the sessions that the Store does not have to grants: those that were started
-// with the Site's token, and those of Members. It also adds when tokens and sessions were last used.
+// with the Site's token, and those of Members. It also adds when tokens and sessions were last
+// used.
 func (a *Authenticator) AddSessions(g *auth.Grants) {
 	g.Sessions = append(g.Sessions, a.ownerSessions()...)
 	if a.opts.Members != nil {

@@ -33,8 +33,8 @@ func (s Site) Link(addr, code string) string {
 	return s.Address(addr) + "#signin=" + code
 }
 
-// linkFor returns the address that signs in with a one-time code, as the sender of a request reaches
-// the Site.
+// linkFor returns the address that signs in with a one-time code, as the sender of a request
+// reaches the Site.
 func (s Site) linkFor(r *http.Request, code string) string {
 	if s.PublicURL != nil {
 		return s.Link("", code)

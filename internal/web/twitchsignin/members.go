@@ -63,8 +63,8 @@ type session struct {
 	confirmed time.Time // when Twitch last confirmed the channels
 	due       time.Time // when Twitch is asked again
 	failures  int       // how often in a row Twitch has not answered since
-	// suspected is since when a change is known that Twitch has not been asked about, and changed is
-	// when the latest change was noted. Both are zero if there is none.
+	// suspected is since when a change is known that Twitch has not been asked about, and changed
+	// is when the latest change was noted. Both are zero if there is none.
 	suspected, changed time.Time
 	// asked is closed once the request in progress has ended; nil if there is none.
 	asked chan struct{}

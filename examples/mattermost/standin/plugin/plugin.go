@@ -50,8 +50,8 @@ func (s server) MessageWillBePosted(post *model.Post, answer *Answer) error {
 	return nil
 }
 
-// ClientMain runs the plugin. It prints a loopback address, accepts one connection, and returns when
-// that is closed.
+// ClientMain runs the plugin. It prints a loopback address, accepts one connection, and returns
+// when that is closed.
 func ClientMain(hooks Hooks) {
 	hooks.SetAPI(logger{})
 	if err := hooks.OnActivate(); err != nil {

@@ -30,8 +30,8 @@ var (
 // DeviceLogin obtains a pair of tokens for the account that somebody signs in to with a browser, on
 // any device. Set its fields, then call Begin and Wait.
 type DeviceLogin struct {
-	// Application needs no Secret. If its HTTP is nil, the login uses a separate client with timeouts
-	// that follows no redirects.
+	// Application needs no Secret. If its HTTP is nil, the login uses a separate client with
+	// timeouts that follows no redirects.
 	Application
 	// Scopes are what the account grants. Nil means everything that the bot may need.
 	Scopes []string
