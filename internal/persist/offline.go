@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-// What commands do with a database without a Store of their own process.
+// Commands such as forget use what is in this file. Their process has no Store.
 
 // Traces are what a database has of a user.
 type Traces struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestWorkflows_PinActions checks that the workflows name each action by its commit, with the
-// version as a comment: whoever controls an action's repository can move its tags.
+// version as a comment: the owner of an action's repository can move its tags.
 func TestWorkflows_PinActions(t *testing.T) {
 	workflows, err := filepath.Glob(".github/workflows/*.yml")
 	must(t, err)
