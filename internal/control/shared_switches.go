@@ -10,15 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
-// sharedSwitches is the document of a channel's switches.
-type sharedSwitches struct {
-	PausedBy  string    `json:"paused_by,omitempty"`
-	RaidUntil time.Time `json:"raid_until,omitzero"`
-}
-
 // applyShared puts in force the switches that another node has shared.
 func (c *ChannelSwitches) applyShared(ctx context.Context, channelID string, data []byte) error {
-	var shared sharedSwitches
+	var shared Switches
 	if err := json.Unmarshal(data, &shared); err != nil {
 		return fmt.Errorf("the switches that another node has shared for channel %q can't be read: %w", channelID, err)
 	}
@@ -38,13 +32,11 @@ func (c *ChannelSwitches) applyShared(ctx context.Context, channelID string, dat
 // toShare returns the switches in force here, if any is on or the document is lost.
 func (c *ChannelSwitches) toShare(channelID string, isLost bool) (shared any, ok bool) {
 	s := c.Of(channelID)
-	return s.shared(), isLost || s.PausedBy != "" || !s.RaidUntil.IsZero()
+	return s, isLost || s.PausedBy != "" || !s.RaidUntil.IsZero()
 }
 
-func (s Switches) shared() sharedSwitches { return sharedSwitches{s.PausedBy, s.RaidUntil} }
-
 // set turns the switches as another node has shared them.
-func (s *Switches) set(shared sharedSwitches, now, steady time.Time) {
+func (s *Switches) set(shared Switches, now, steady time.Time) {
 	s.PausedBy = shared.PausedBy
 	left := shared.RaidUntil.Sub(now)
 	switch {
@@ -67,7 +59,7 @@ func (c *ChannelSwitches) turnShared(ctx context.Context, channelID string, chan
 		if err == nil {
 			after := c.Of(channelID)
 			change(&after)
-			err = c.shared.Set(ctx, c.documents, channelID, after.shared(), revision)
+			err = c.shared.Set(ctx, c.documents, channelID, after, revision)
 		}
 		switch {
 		case err == nil:

@@ -11,17 +11,18 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
-// Switches are the temporary changes that override a channel's policy.
+// Switches are the temporary changes that override a channel's policy. In JSON they are the
+// document that nodes share.
 type Switches struct {
 	// PausedBy is the person who paused the channel, which then only observes. It is empty if the
 	// channel is not paused.
-	PausedBy  string
-	RaidUntil time.Time // when raid mode ends; zero if it is off
+	PausedBy  string    `json:"paused_by,omitempty"`
+	RaidUntil time.Time `json:"raid_until,omitzero"` // when raid mode ends; zero if it is off
 	// raidEnds is RaidUntil by the steady clock.
 	raidEnds time.Time
 	// Held is the reason why the channel can only observe, whatever the policy says. It is empty if
-	// the channel can enforce.
-	Held string
+	// the channel can enforce. Each node has reasons of its own.
+	Held string `json:"-"`
 }
 
 func (s *Switches) endRaid() { s.RaidUntil, s.raidEnds = time.Time{}, time.Time{} }
