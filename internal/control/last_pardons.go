@@ -13,13 +13,9 @@ import (
 // restart. The zero value is empty. It is safe for concurrent use.
 type lastPardons struct {
 	mu     sync.Mutex
-	of     map[userKey]*pardon
+	of     map[chatguard.Key]*pardon
 	lastID int64
 }
-
-type userKey struct{ channelID, userID string }
-
-func keyOf(t journal.Target) userKey { return userKey{t.ChannelID, t.UserID} }
 
 type pardon struct {
 	done   journal.Pardon
@@ -39,7 +35,7 @@ func (p *lastPardons) give(
 		return done, err
 	}
 	if taken.Messages == 0 {
-		if before := p.of[keyOf(t)]; before != nil && !before.undone && before.done.Last == done.Last {
+		if before := p.of[t.Key()]; before != nil && !before.undone && before.done.Last == done.Last {
 			done = before.done
 		}
 		done.Again = true
@@ -48,16 +44,16 @@ func (p *lastPardons) give(
 	p.makeRoom(now)
 	p.lastID = max(p.lastID+1, now.UnixMicro())
 	done.ID, done.UndoUntil = p.lastID, now.Add(undoable).UTC()
-	p.of[keyOf(t)] = &pardon{done: done, taken: taken}
+	p.of[t.Key()] = &pardon{done: done, taken: taken}
 	return done, nil
 }
 
 // makeRoom removes expired pardons, and others if there are too many.
 func (p *lastPardons) makeRoom(now time.Time) {
 	if p.of == nil {
-		p.of = map[userKey]*pardon{}
+		p.of = map[chatguard.Key]*pardon{}
 	}
-	maps.DeleteFunc(p.of, func(_ userKey, one *pardon) bool { return !now.Before(one.done.UndoUntil) })
+	maps.DeleteFunc(p.of, func(_ chatguard.Key, one *pardon) bool { return !now.Before(one.done.UndoUntil) })
 	for key := range p.of {
 		if len(p.of) < maxPardons {
 			return
@@ -70,7 +66,7 @@ func (p *lastPardons) makeRoom(now time.Time) {
 func (p *lastPardons) complete(t journal.Target, done journal.Pardon) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if one := p.of[keyOf(t)]; one != nil && one.done.ID == done.ID {
+	if one := p.of[t.Key()]; one != nil && one.done.ID == done.ID {
 		done.Again = false
 		one.done = done
 	}
@@ -80,7 +76,7 @@ func (p *lastPardons) complete(t journal.Target, done journal.Pardon) {
 func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(chatguard.Pardoned) error) (done journal.Pardon, again bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	one := p.of[keyOf(t)]
+	one := p.of[t.Key()]
 	switch {
 	case one == nil || one.done.ID != id || !now.Before(one.done.UndoUntil):
 		return done, false, ErrNoUndo
@@ -98,5 +94,5 @@ func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(
 func (p *lastPardons) forget(t journal.Target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.of, keyOf(t))
+	delete(p.of, t.Key())
 }
