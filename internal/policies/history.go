@@ -33,10 +33,11 @@ func (p *Policies) History(ctx context.Context, channelID string, before, n int)
 	if more || shown > n {
 		shown, more = shown-1, true
 	}
+	revisions = append(revisions, journal.Revision{}) // before the first one was the configuration's policy
 	past = make([]PastRevision, shown)
 	for i, r := range revisions[:shown] {
 		past[i] = PastRevision{
-			Revision: r, Difference: differenceTo(previous(revisions, i), r), Discarded: isDiscarded(r), Saved: !p.unsaved.hasRevision(channelID, r.Number),
+			Revision: r, Difference: differenceTo(revisions[i+1], r), Discarded: isDiscarded(r), Saved: !p.unsaved.hasRevision(channelID, r.Number),
 		}
 		if r.Unreadable != nil {
 			past[i].Unreadable = r.Unreadable.Error()
@@ -61,15 +62,6 @@ func (p *Policies) revisionNumbered(ctx context.Context, channelID string, numbe
 
 // isDiscarded reports whether a revision restored the configuration's policy.
 func isDiscarded(r journal.Revision) bool { return r.Changes == nil && r.Unreadable == nil }
-
-// previous returns the revision before the one at index place. It returns the zero revision if
-// there is none; the configuration's policy was in force then.
-func previous(revisions []journal.Revision, place int) (r journal.Revision) {
-	if place+1 < len(revisions) {
-		r = revisions[place+1]
-	}
-	return r
-}
 
 // differenceTo returns the differences between a revision and the one before it. If one of the two
 // restored the configuration's policy or can't be read, differenceTo uses the Changes of the other.
