@@ -106,7 +106,7 @@ type Policies struct {
 func New(o Options) *Policies {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	p := &Policies{
-		Followers: &Followers{}, options: o, origin: "configuration", base: o.Base, program: programPolicies{guard: o.Guard},
+		Followers: &Followers{}, options: o, origin: "configuration", base: o.Base, program: programPolicies{o.Guard, map[string]programPolicy{}},
 		live: map[string]LiveChange{}, now: o.Guard.Now, pace: newPace(o.Guard.Now),
 	}
 	if o.Base == nil {

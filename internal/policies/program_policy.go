@@ -10,42 +10,34 @@ import (
 // programPolicies holds the policies that the program gave to channels whose policy people have
 // changed.
 type programPolicies struct {
-	guard *chatguard.Guard
-	// own holds the program's policy by channel ID. The value is nil if the channel followed the
-	// policy of all channels.
-	own map[string]*chatguard.Policy
-	put map[string]chatguard.Policy // policy that people last put in force, by channel ID
+	guard    *chatguard.Guard
+	channels map[string]programPolicy // by channel ID
+}
+
+type programPolicy struct {
+	own *chatguard.Policy // the program's; nil if the channel followed the policy of all channels
+	put chatguard.Policy  // that people last put in force
 }
 
 // note remembers the program's policy of a channel before put replaces it.
 func (p *programPolicies) note(channelID string, put chatguard.Policy) {
-	policy, noted := p.guard.ChannelPolicy(channelID), p.holds(channelID)
-	if p.own == nil {
-		p.own, p.put = map[string]*chatguard.Policy{}, map[string]chatguard.Policy{}
+	noted := p.channels[channelID]
+	if !p.holds(channelID) {
+		noted.own = nil
+		if policy := p.guard.ChannelPolicy(channelID); !reflect.DeepEqual(policy, p.guard.Policy()) {
+			noted.own = &policy
+		}
 	}
-	p.put[channelID] = put.Clone()
-	if noted {
-		return
-	}
-	if reflect.DeepEqual(policy, p.guard.Policy()) {
-		p.own[channelID] = nil // the channel follows the policy of all channels
-		return
-	}
-	p.own[channelID] = &policy
-}
-
-// forget removes a channel that has the program's policy again.
-func (p *programPolicies) forget(channelID string) {
-	delete(p.own, channelID)
-	delete(p.put, channelID)
+	noted.put = put.Clone()
+	p.channels[channelID] = noted
 }
 
 // holds reports whether a channel still has the policy that people put in force there. It returns
 // false if the program has set another policy since. It ignores limits that count in all channels,
 // because only the program sets them.
 func (p *programPolicies) holds(channelID string) bool {
-	put, changed := p.put[channelID]
-	return changed && len(Diff(channelsOwn(put), channelsOwn(p.guard.ChannelPolicy(channelID)))) == 0
+	noted, changed := p.channels[channelID]
+	return changed && len(Diff(channelsOwn(noted.put), channelsOwn(p.guard.ChannelPolicy(channelID)))) == 0
 }
 
 // channelsOwn returns the part of a policy that may differ between channels.
@@ -61,7 +53,7 @@ func allChannels(p chatguard.Policy) chatguard.Policy {
 
 // policy returns the policy that the program last gave to a channel.
 func (p *programPolicies) policy(channelID string) chatguard.Policy {
-	own := p.own[channelID]
+	own := p.channels[channelID].own
 	switch {
 	case !p.holds(channelID):
 		return p.guard.ChannelPolicy(channelID)

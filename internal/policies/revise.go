@@ -165,7 +165,7 @@ func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved
 	switch {
 	case p.base != nil:
 	case isDiscarded(r):
-		p.program.forget(r.ChannelID)
+		delete(p.program.channels, r.ChannelID)
 	default:
 		p.program.note(r.ChannelID, policy)
 	}
