@@ -25,11 +25,7 @@ type Commands struct {
 	guard    *chatguard.Guard
 	policies *policies.Policies
 	records  *records
-	switches *ChannelSwitches
-	raids    *Raids
-	settings *ChannelSettings
-	users    *Users
-	pardons  *Pardons
+	controls *Controls
 	// user is the Chat's.
 	user func(ctx context.Context, channelID, name string) (id, login string, err error)
 }
@@ -65,7 +61,7 @@ func (c *Commands) Answer(ctx context.Context, m chatguard.Message) string {
 
 // texts returns the texts in the language of a channel's chat.
 func (c *Commands) texts(channelID string) *language.Texts {
-	settings, _ := c.settings.Of(channelID)
+	settings, _ := c.controls.Settings.Of(channelID)
 	return language.Chat(settings.Notices.Language)
 }
 
@@ -79,10 +75,10 @@ func (c *Commands) carryOut(ctx context.Context, m chatguard.Message, verb strin
 	case "status":
 		return c.status(m.ChannelID), true, nil
 	case "pause":
-		saved, err = c.switches.Pause(ctx, m.ChannelID, by)
+		saved, err = c.controls.Switches.Pause(ctx, m.ChannelID, by)
 		return texts.Text("paused", nil), saved, err
 	case "resume":
-		saved, err = c.switches.Resume(ctx, m.ChannelID, by)
+		saved, err = c.controls.Switches.Resume(ctx, m.ChannelID, by)
 		return texts.Text("resumed", language.Values{"status": c.status(m.ChannelID)}), saved, err
 	case "observe":
 		saved, err = c.setMode(ctx, m.ChannelID, by, chatguard.Observe)
@@ -110,7 +106,7 @@ func authorOf(m chatguard.Message) string {
 
 // status describes a channel's state in a sentence.
 func (c *Commands) status(channelID string) string {
-	p, s, texts := c.guard.InForce(channelID), c.switches.Of(channelID), c.texts(channelID)
+	p, s, texts := c.guard.InForce(channelID), c.controls.Switches.Of(channelID), c.texts(channelID)
 	var limits []string
 	for _, l := range p.Limits {
 		limits = append(limits, describe(texts, l))
@@ -154,7 +150,7 @@ func (c *Commands) raidCommand(ctx context.Context, channelID, by string, args [
 	}
 	switch {
 	case len(args) == 1 && args[0] == "off":
-		saved, err = c.raids.End(ctx, channelID, by)
+		saved, err = c.controls.Raids.End(ctx, channelID, by)
 		return c.texts(channelID).Text("raid-off", nil), saved, err
 	case len(args) == 0 || len(args) > 2 || args[0] != "on":
 		return "", false, errors.New("use raid on, raid on 10m, or raid off")
@@ -165,7 +161,7 @@ func (c *Commands) raidCommand(ctx context.Context, channelID, by string, args [
 			return "", false, err
 		}
 	}
-	until, saved, err := c.raids.Start(ctx, channelID, by, length)
+	until, saved, err := c.controls.Raids.Start(ctx, channelID, by, length)
 	texts := c.texts(channelID)
 	return texts.Text("raid-on", language.Values{"wait": texts.Wait(until.Sub(c.records.now()))}), saved, err
 }
@@ -195,16 +191,16 @@ var userCommands = map[string]userCommand{
 		if err != nil {
 			return "", false, fmt.Errorf("%q is not a number of messages", args[0])
 		}
-		until, saved, err := c.users.Grant(ctx, t, "", n)
+		until, saved, err := c.controls.Users.Grant(ctx, t, "", n)
 		texts := c.texts(t.ChannelID)
 		return texts.Text("granted", language.Values{"user": name, "n": n, "wait": texts.Wait(until.Sub(c.records.now()))}), saved, err
 	},
 	"reset": func(c *Commands, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
-		saved, err := c.users.Reset(ctx, t)
+		saved, err := c.controls.Users.Reset(ctx, t)
 		return c.texts(t.ChannelID).Text("reset", language.Values{"user": name}), saved, err
 	},
 	"pardon": func(c *Commands, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
-		done, saved, err := c.pardons.PardonUser(ctx, t)
+		done, saved, err := c.controls.Pardons.PardonUser(ctx, t)
 		return pardonSaid(c.texts(t.ChannelID), done, name), saved, err
 	},
 	"exempt": func(c *Commands, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
@@ -215,7 +211,7 @@ var userCommands = map[string]userCommand{
 		if err != nil {
 			return "", false, err
 		}
-		done, err := c.users.Exempt(ctx, t, nil, length)
+		done, err := c.controls.Users.Exempt(ctx, t, nil, length)
 		if errors.Is(err, ErrExemption) {
 			err = errLength(args[0])
 		}

@@ -81,10 +81,7 @@ func New(o Options) *Controls {
 	}
 	c.Raids = &Raids{overlays: over, records: records, switches: c.Switches, calmEnds: map[string]time.Time{}}
 	c.Pardons = &Pardons{guard: o.Guard, records: records, silences: c.Silences, last: last}
-	c.Commands = &Commands{
-		guard: o.Guard, policies: o.Policies, records: records,
-		switches: c.Switches, raids: c.Raids, settings: c.Settings, users: c.Users, pardons: c.Pardons,
-	}
+	c.Commands = &Commands{guard: o.Guard, policies: o.Policies, records: records, controls: c}
 	c.Join(Chat{})
 	return c
 }
