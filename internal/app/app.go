@@ -41,9 +41,7 @@ type App struct {
 	// Webhooks sends events to other programs.
 	Webhooks *webhook.Sender
 
-	node    *node.Node // among those that share limits
-	version string
-
+	node     *node.Node // among those that share limits
 	reporter *reports.Reporter
 	// interruptedBans are the bans that were pending when the last process ended.
 	interruptedBans []journal.Entry
@@ -52,16 +50,12 @@ type App struct {
 	// signIns is nil if nobody can sign in with Twitch.
 	signIns *signIns
 
-	pages     Pages
+	options   Options // with the real Pages
 	began     time.Time
 	log       *slog.Logger
-	level     *slog.LevelVar
 	metrics   *metrics.Set
 	directory *directory
 	site      access.Site
-	dial      twitchbot.Dialer
-	started   func()
-	reloading func() (done func())
 	listener  net.Listener
 	address   string // the listener's
 	// certificate is the listener's; nil without TLS.
@@ -91,13 +85,18 @@ type Options struct {
 
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, level: o.Level, metrics: metrics.NewSet(), version: o.Build.Version, dial: o.Dial, started: o.Started, reloading: o.Reloading, listener: o.Listener}
+	a := newApp(o)
 	a.metrics.NewGauge(o.Build.metric(), func() float64 { return 1 })
 	if err := a.open(ctx); err != nil {
 		a.Close()
 		return nil, err
 	}
 	return a, nil
+}
+
+func newApp(o Options) *App {
+	o.Pages = o.Pages.Real()
+	return &App{Config: o.Config, options: o, began: time.Now(), log: o.Log, metrics: metrics.NewSet(), listener: o.Listener}
 }
 
 // open creates the parts in order, because each needs earlier ones.
@@ -168,8 +167,8 @@ func (a *App) Run(ctx context.Context) error {
 	serving.Go(func() error { return a.Webhooks.Run(ctx) })
 	serving.Go(func() error { return a.reporter.Run(ctx) })
 	serving.Go(func() error { return a.answerQuestions(ctx) })
-	if a.started != nil {
-		a.started()
+	if a.options.Started != nil {
+		a.options.Started()
 	}
 	err := serving.Wait()
 	a.reporter.ReportBans(writing) // the next process sends them

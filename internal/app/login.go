@@ -56,7 +56,7 @@ func newBotLogin(a *App) *botLogin {
 		return nil
 	}
 	return &botLogin{
-		bot: a.Twitch, tokens: a.Twitch.Tokens(), path: a.Config.Path, host: a.Host, guard: a.Guard, names: a.directory, pages: a.pages, since: a.began, log: a.log,
+		bot: a.Twitch, tokens: a.Twitch.Tokens(), path: a.Config.Path, host: a.Host, guard: a.Guard, names: a.directory, pages: a.options.Pages, since: a.began, log: a.log,
 		latest: web.Login{State: web.LoginNone},
 	}
 }

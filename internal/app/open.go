@@ -49,7 +49,7 @@ func (a *App) openHost(ctx context.Context) (err error) {
 // openNode opens the shared store, if the configuration has one. The bot decides by what it knows
 // while the store is away.
 func (a *App) openNode(ctx context.Context) (err error) {
-	a.node, err = node.Open(ctx, node.Options{Config: a.Config, Log: a.log, Metrics: a.metrics, Version: a.version, Address: a.address})
+	a.node, err = node.Open(ctx, node.Options{Config: a.Config, Log: a.log, Metrics: a.metrics, Version: a.options.Build.Version, Address: a.address})
 	return err
 }
 
@@ -80,7 +80,7 @@ func (a *App) openGuard(context.Context) (err error) {
 	if chatTime != nil {
 		chatTime.SetBack = a.Guard.Rewind
 		a.Twitch = twitchbot.New(twitchbot.Options{
-			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
+			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.options.Dial,
 			Entered: a.directory.enter, IDOf: a.directory.id, Accepts: a.directory.accepts, Hold: a.Host.Controls.Switches.Hold, NoteStream: a.noteStream,
 			StaffChanged: func(channelID, userID string) { a.signIns.noteStaff(channelID, userID) },
 		})

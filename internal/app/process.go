@@ -27,7 +27,7 @@ func (a *App) processStatus() request.Status {
 	shown := a.Web.Status(live.NewAudience("", auth.Identity{Name: auth.OwnerName, Access: auth.Own}))
 	deliveries, _ := a.Webhooks.Totals()
 	f := request.Figures{
-		PID: os.Getpid(), Version: a.version, Address: a.Address(),
+		PID: os.Getpid(), Version: a.options.Build.Version, Address: a.Address(),
 		UptimeSeconds: time.Since(a.began).Round(time.Millisecond).Seconds(),
 		MemoryBytes:   residentMemory(),
 		MemoryLimit:   int64(MemoryOf(a.Config)),

@@ -50,8 +50,8 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if a.signIns != nil {
 		a.signIns.owners.forget()
 	}
-	if a.level != nil {
-		a.level.Set(cfg.Log.LevelValue())
+	if level := a.options.Level; level != nil {
+		level.Set(cfg.Log.LevelValue())
 	}
 	a.reporter.ReportReload(policies)
 	a.log.Info("loaded the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))

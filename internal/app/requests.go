@@ -75,8 +75,8 @@ func (a *App) serve(ctx context.Context, r request.Request, load func() (config.
 
 // reloadLogged loads and applies the configuration. A failure is logged.
 func (a *App) reloadLogged(load func() (config.Config, error)) (lines []string, err error) {
-	if a.reloading != nil {
-		defer a.reloading()()
+	if reloading := a.options.Reloading; reloading != nil {
+		defer reloading()()
 	}
 	cfg, err := load()
 	if err == nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/VictoriaMetrics/metrics"
-
 	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -16,7 +14,7 @@ import (
 // that the store already has. If dryRun is true, it only counts. No other process may own the
 // database.
 func Seed(ctx context.Context, o Options, dryRun bool) (done shared.Seeded, err error) {
-	a := &App{Config: o.Config, pages: o.Pages.Real(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial}
+	a := newApp(o)
 	defer a.Close()
 	if a.node, err = node.OpenToSeed(ctx, o.Config); err != nil {
 		return done, err

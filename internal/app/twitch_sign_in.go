@@ -30,8 +30,8 @@ func (a *App) openSignIns(context.Context) (err error) {
 		return nil
 	}
 	s := &signIns{twitch: a.Config.Twitch, directory: a.directory, bot: a.Twitch, client: api.NewClient(), log: a.log}
-	if a.dial != nil {
-		s.client.Transport = &http.Transport{DialContext: a.dial}
+	if dial := a.options.Dial; dial != nil {
+		s.client.Transport = &http.Transport{DialContext: dial}
 	}
 	s.owners = newOwners(func() []string { return a.directory.config().Web.Owners }, a.Host.Store, a.Host.Settings[""], a.log)
 	s.SignIns, err = twitchsignin.New(twitchsignin.Options{
