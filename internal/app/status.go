@@ -110,10 +110,6 @@ func (s *status) enforces() bool {
 	}
 	cfg := s.directory.config()
 	return slices.ContainsFunc(cfg.Twitch.Channels, func(login string) bool {
-		policy, ok := cfg.OwnPolicy(login)
-		if !ok {
-			policy = cfg.Policy
-		}
-		return !known[login] && policy.Mode == chatguard.Enforce
+		return !known[login] && cfg.PolicyFor(login).Mode == chatguard.Enforce
 	})
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// line returns the state of all parts in one line for the person who runs chatguard, such as
-// "enforcing in 2 channels" or "observing in 1 channel; Token missing; #gardenhour not read".
+// line returns what App.StatusLine does.
 func (s *status) line() string {
 	in, joining, unread := map[chatguard.Mode]int{}, 0, map[string]bool{}
 	for _, c := range s.twitch.Status().Channels {

@@ -25,14 +25,9 @@ func (s *status) modes(served []live.Channel) []request.Channel {
 	}
 	cfg := s.directory.config()
 	for _, login := range cfg.Twitch.Channels {
-		if slices.ContainsFunc(list, func(c request.Channel) bool { return c.Login == login }) {
-			continue
+		if !slices.ContainsFunc(list, func(c request.Channel) bool { return c.Login == login }) {
+			add("", login, cfg.PolicyFor(login).Mode)
 		}
-		policy, ok := cfg.OwnPolicy(login)
-		if !ok {
-			policy = cfg.Policy
-		}
-		add("", login, policy.Mode)
 	}
 	return list
 }
