@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -28,12 +29,8 @@ const DefaultSharedRows = 200_000
 
 // share makes the channels use the store of the options.
 func (cs *channels) share(opts *Options) {
-	maxRows := opts.SharedRows
-	if maxRows == 0 {
-		maxRows = DefaultSharedRows
-	}
 	cs.exact = opts.ShareMode == ShareExact
-	cs.rows = sharing.New(opts.Shared, maxRows, cs.exact, cs)
+	cs.rows = sharing.New(opts.Shared, cmp.Or(opts.SharedRows, DefaultSharedRows), cs.exact, cs)
 }
 
 // rows returns the rows that the Guard shares, or nil without Options.Shared.

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/tls"
 	"errors"
@@ -80,9 +81,7 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		c = *o
 	}
-	if c.Namespace == "" {
-		c.Namespace = "cg1"
-	}
+	c.Namespace = cmp.Or(c.Namespace, "cg1")
 	if err := checkName(c.nameOf("Namespace"), c.Namespace); err != nil {
 		return c, err
 	}
@@ -93,30 +92,22 @@ func (o *Options) withDefaults() (Options, error) {
 	if c.Replicas < 0 {
 		return c, fmt.Errorf("%s is %d: set it to 0 or higher", c.nameOf("Replicas"), c.Replicas)
 	}
-	if c.Timeout == 0 {
-		c.Timeout = 100 * time.Millisecond
-	}
-	if c.Interval == 0 {
-		c.Interval = 500 * time.Millisecond
-	}
+	c.Timeout = cmp.Or(c.Timeout, 100*time.Millisecond)
+	c.Interval = cmp.Or(c.Interval, 500*time.Millisecond)
 	if err := checkDuration(c.nameOf("Timeout"), c.Timeout, minTimeout, maxTimeout); err != nil {
 		return c, err
 	}
 	if err := checkDuration(c.nameOf("Interval"), c.Interval, minInterval, maxInterval); err != nil {
 		return c, err
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Node == "" {
 		c.Node = defaultNode()
 	}
 	if err := checkName(c.nameOf("Node"), c.Node); err != nil {
 		return c, err
 	}
-	if c.Version == "" {
-		c.Version = moduleVersion()
-	}
+	c.Version = cmp.Or(c.Version, moduleVersion())
 	return c, nil
 }
 
@@ -153,12 +144,7 @@ func checkDuration(name string, d, least, most time.Duration) error {
 
 // complete adds what the URL says, and refuses combinations that would be unsafe or can't work.
 func (o *Options) complete(a *address) error {
-	if o.Username == "" {
-		o.Username = a.username
-	}
-	if o.Password == "" {
-		o.Password = a.password
-	}
+	o.Username, o.Password = cmp.Or(o.Username, a.username), cmp.Or(o.Password, a.password)
 	switch {
 	case o.TLS != nil && !a.tls:
 		return errors.New(o.nameOf("TLS") + " is set, but the URL says redis: write rediss")
@@ -188,16 +174,13 @@ func (o *Options) checkPlain(host string) error {
 
 // defaultNode returns the host's name, as far as a node's may be like it, and a random part.
 func defaultNode() string {
-	host, err := os.Hostname()
-	if err != nil || host == "" {
-		host = "node"
-	}
+	host, _ := os.Hostname() // empty if it isn't known
 	host = strings.Map(func(c rune) rune {
 		if c < 0x80 && plain(byte(c)) {
 			return c
 		}
 		return '-'
-	}, host)
+	}, cmp.Or(host, "node"))
 	return host[:min(len(host), maxName/2)] + "-" + strings.ToLower(rand.Text()[:6])
 }
 
