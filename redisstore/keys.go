@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/chatguard/chatguard/shared"
@@ -83,26 +84,8 @@ func escape(id string) string {
 
 // unescape is the inverse of escape. It returns false if no ID has this form.
 func unescape(text string) (id string, ok bool) {
-	if !strings.Contains(text, "%") {
-		return text, true
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			b.WriteByte(text[i])
-			continue
-		}
-		if i+2 >= len(text) {
-			return "", false
-		}
-		high, low := strings.IndexByte(digits, text[i+1]), strings.IndexByte(digits, text[i+2])
-		if high < 0 || low < 0 {
-			return "", false
-		}
-		b.WriteByte(byte(high<<4 | low))
-		i += 2
-	}
-	return b.String(), true
+	id, err := url.PathUnescape(text)
+	return id, err == nil
 }
 
 const digits = "0123456789ABCDEF"
