@@ -34,9 +34,9 @@ func TestNumber_AllTaken(t *testing.T) {
 		t.Errorf("renewed at once: %q, %q", record, now)
 	}
 	// A renewal whose reply was lost, and then a renewal.
-	lease := s.number.get()
+	lease := *s.number.lease.Load()
 	lease.renewed = lease.renewed.Add(-2 * numberRenew)
-	s.number.set(lease)
+	s.number.lease.Store(&lease)
 	r.must("SET", "cg1:number:77", s.server.instance+" lost")
 	renew()
 	renew()
@@ -44,9 +44,9 @@ func TestNumber_AllTaken(t *testing.T) {
 		t.Errorf("not renewed: %q", now)
 	}
 	// Another node has the number now.
-	lease = s.number.get()
+	lease = *s.number.lease.Load()
 	lease.renewed = lease.renewed.Add(-numberExpires)
-	s.number.set(lease)
+	s.number.lease.Store(&lease)
 	if _, ok := s.Number(); ok {
 		t.Error("a number is held after it has expired")
 	}
