@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,17 +158,10 @@ func again(err error) bool {
 // pause waits before another attempt: not at all before the second, then 1, 2, 4 ms and at last
 // 10 ms. It returns false if ctx has ended.
 func pause(ctx context.Context, attempt int) bool {
-	if attempt == 0 {
-		return ctx.Err() == nil
+	if attempt > 0 {
+		sleep(ctx, min(time.Millisecond<<min(attempt-1, 4), 10*time.Millisecond))
 	}
-	timer := time.NewTimer(min(time.Millisecond<<min(attempt-1, 4), 10*time.Millisecond))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return ctx.Err() == nil
 }
 
 // refused is the error of a command that the server doesn't carry out.
@@ -178,10 +172,7 @@ func (s *server) refused(err error) error {
 
 // unknown is the error of a call without an outcome.
 func (s *server) unknown(ctx context.Context, cause error) error {
-	if cause == nil {
-		cause = ctx.Err()
-	}
-	cause = withWait(ctx, cause)
+	cause = withWait(ctx, cmp.Or(cause, ctx.Err()))
 	if interrupted(ctx, cause) {
 		ended := context.Cause(ctx)
 		return away(fmt.Sprintf("%s: the call ended before its answer: %v", s.where, ended), ended)

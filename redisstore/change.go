@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/redis/rueidis"
 )
@@ -51,17 +52,13 @@ func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
 		}
 		return args.Build()
 	}
+	command, script := "EVALSHA", swapSHA
 	if c.eval {
-		keys := b.Eval().Script(swapScript).Numkeys(int64(len(c.keys))).Key(c.keys...)
-		args := keys.Arg()
-		for i := range c.keys {
-			args = args.Arg(c.was[i], c.is[i], c.until[i])
-		}
-		return args.Build()
+		command, script = "EVAL", swapScript
 	}
-	args := b.Evalsha().Sha1(swapSHA).Numkeys(int64(len(c.keys))).Key(c.keys...).Arg()
+	args := b.Arbitrary(command, script, strconv.Itoa(len(c.keys))).Keys(c.keys...)
 	for i := range c.keys {
-		args = args.Arg(c.was[i], c.is[i], c.until[i])
+		args = args.Args(c.was[i], c.is[i], c.until[i])
 	}
 	return args.Build()
 }
