@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,25 +82,23 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts = cmp.Or(opts, &Options{})
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	own := clock.NewSmooth()
-	g := &Guard{now: own.Now, channels: channels{maxMemory: DefaultMemory, budget: limits.NewBudget(0), dropped: new(limits.Dropped)}}
+	g := &Guard{now: own.Now, channels: channels{maxMemory: DefaultMemory, budget: limits.NewBudget(opts.MaxTotalMemory), dropped: new(limits.Dropped)}}
 	own.JumpedBack = g.Rewind
-	if opts != nil {
-		g.AddObserver(opts.Observer)
-		if opts.Now != nil {
-			g.now = opts.Now
-		}
-		if opts.MaxMemory > 0 {
-			g.channels.maxMemory = opts.MaxMemory
-		}
-		g.channels.budget = limits.NewBudget(opts.MaxTotalMemory)
-		if opts.Shared != nil {
-			g.channels.share(opts)
-			g.now = g.rows().Now
-		}
+	g.AddObserver(opts.Observer)
+	if opts.Now != nil {
+		g.now = opts.Now
+	}
+	if opts.MaxMemory > 0 {
+		g.channels.maxMemory = opts.MaxMemory
+	}
+	if opts.Shared != nil {
+		g.channels.share(opts)
+		g.now = g.rows().Now
 	}
 	g.channels.base.Store(base)
 	g.channels.changeOverall(base, &limits.Changes{})
@@ -111,7 +110,6 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 // check returns an error if the options contradict each other.
 func (o *Options) check() error {
 	switch {
-	case o == nil:
 	case o.ShareMode > ShareSynchronised:
 		return fmt.Errorf("chatguard: Options.ShareMode is %d: use ShareExact or ShareSynchronised", o.ShareMode)
 	case o.Shared == nil && o.ShareMode != ShareExact:

@@ -63,10 +63,7 @@ func New(guard *chatguard.Guard, opts *Options) (*Dashboard, error) {
 	if guard == nil {
 		return nil, errors.New("dashboard: the Guard is missing: create one with chatguard.New")
 	}
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, &Options{})
 	public, err := o.check()
 	if err != nil {
 		return nil, err

@@ -77,10 +77,7 @@ const (
 
 // withDefaults returns the options with all defaults, or an error that names the option to change.
 func (o *Options) withDefaults() (Options, error) {
-	var c Options
-	if o != nil {
-		c = *o
-	}
+	c := *cmp.Or(o, &Options{})
 	c.Namespace = cmp.Or(c.Namespace, "cg1")
 	if err := checkName(c.nameOf("Namespace"), c.Namespace); err != nil {
 		return c, err

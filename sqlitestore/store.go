@@ -23,6 +23,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,10 +86,7 @@ type Restored struct {
 // unchanged. The error is one line that names the file and the fix. After an error the Guard may be
 // partly restored: to continue without a Store, create another Guard.
 func Open(ctx context.Context, path string, guard *chatguard.Guard, opts *Options) (*Store, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
+	o := cmp.Or(opts, &Options{})
 	if guard == nil {
 		return nil, errors.New("sqlitestore: the Guard is missing: create one with chatguard.New")
 	}
