@@ -77,15 +77,14 @@ func (s Scope) Shared() bool { return s == PerChannel || s == PerEverywhere }
 var scopeNames = [...]string{"user", "user-everywhere", "channel", "everywhere"}
 
 // String returns the scope's name as used in configuration and JSON.
-func (s Scope) String() string { return nameOf(scopeNames[:], "scope", uint8(s)) }
+func (s Scope) String() string { return nameOf(scopeNames[:], "scope", s) }
 
 // MarshalText writes the scope's name.
 func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText parses a scope's name.
-func (s *Scope) UnmarshalText(text []byte) (err error) {
-	*s, err = parseName[Scope](scopeNames[:], "scope", text)
-	return err
+func (s *Scope) UnmarshalText(text []byte) error {
+	return parseName(scopeNames[:], "scope", text, s)
 }
 
 // GuardAt changes a Guard as of a certain time. Guard.At returns it. A replay of old messages uses

@@ -151,8 +151,8 @@ func (k *MessageKind) UnmarshalText(text []byte) error {
 	var kinds MessageKind
 	if string(text) != ordinary {
 		for name := range strings.SplitSeq(string(text), ",") {
-			place, err := parseName[uint8](messageKindNames[:], "kind of message", []byte(strings.TrimSpace(name)))
-			if err != nil {
+			var place uint8
+			if err := parseName(messageKindNames[:], "kind of message", []byte(strings.TrimSpace(name)), &place); err != nil {
 				return err
 			}
 			kinds |= 1 << place

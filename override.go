@@ -25,15 +25,14 @@ const (
 var exemptionNames = [...]string{"by-role", "always", "never"}
 
 // String returns the exemption's name as used in JSON.
-func (e Exemption) String() string { return nameOf(exemptionNames[:], "exemption", uint8(e)) }
+func (e Exemption) String() string { return nameOf(exemptionNames[:], "exemption", e) }
 
 // MarshalText writes the exemption's name.
 func (e Exemption) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText parses an exemption's name.
-func (e *Exemption) UnmarshalText(text []byte) (err error) {
-	*e, err = parseName[Exemption](exemptionNames[:], "exemption", text)
-	return err
+func (e *Exemption) UnmarshalText(text []byte) error {
+	return parseName(exemptionNames[:], "exemption", text, e)
 }
 
 // UserOverride is a single user's own settings. They take precedence over the numbers of the user's

@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,15 +26,14 @@ const (
 var actionNames = [...]string{"none", "delete", "warn", "timeout", "ban", "drop"}
 
 // String returns the action's name.
-func (a Action) String() string { return nameOf(actionNames[:], "action", uint8(a)) }
+func (a Action) String() string { return nameOf(actionNames[:], "action", a) }
 
 // MarshalText writes the action's name.
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText parses an action's name.
-func (a *Action) UnmarshalText(text []byte) (err error) {
-	*a, err = parseName[Action](actionNames[:], "action", text)
-	return err
+func (a *Action) UnmarshalText(text []byte) error {
+	return parseName(actionNames[:], "action", text, a)
 }
 
 // The bounds of a timeout's duration, the same as Twitch's.
@@ -72,22 +72,20 @@ func (p Penalty) MarshalText() ([]byte, error) { return []byte(p.String()), nil 
 // UnmarshalText parses the text that String returns.
 func (p *Penalty) UnmarshalText(text []byte) error {
 	name, length, hasLength := strings.Cut(string(text), " ")
-	for i, known := range actionNames {
-		if known != name {
-			continue
-		}
-		q := Penalty{Action: Action(i)}
-		if q.Action == Timeout {
-			if err := q.parseLength(length); err != nil {
-				return err
-			}
-		} else if hasLength {
-			return fmt.Errorf("penalty %q: only a timeout has a duration", text)
-		}
-		*p = q
-		return nil
+	i := slices.Index(actionNames[:], name)
+	if i < 0 {
+		return fmt.Errorf("unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", text)
 	}
-	return fmt.Errorf("unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", text)
+	q := Penalty{Action: Action(i)}
+	if q.Action == Timeout {
+		if err := q.parseLength(length); err != nil {
+			return err
+		}
+	} else if hasLength {
+		return fmt.Errorf("penalty %q: only a timeout has a duration", text)
+	}
+	*p = q
+	return nil
 }
 
 func (p *Penalty) parseLength(length string) error {

@@ -28,15 +28,14 @@ const (
 var modeNames = [...]string{"enforce", "observe"}
 
 // String returns the mode's name.
-func (m Mode) String() string { return nameOf(modeNames[:], "mode", uint8(m)) }
+func (m Mode) String() string { return nameOf(modeNames[:], "mode", m) }
 
 // MarshalText writes "observe" or "enforce".
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText parses "observe" or "enforce".
-func (m *Mode) UnmarshalText(text []byte) (err error) {
-	*m, err = parseName[Mode](modeNames[:], "mode", text)
-	return err
+func (m *Mode) UnmarshalText(text []byte) error {
+	return parseName(modeNames[:], "mode", text, m)
 }
 
 // Policy is the rules of a channel: its limits, who is exempt from them, and the penalties for

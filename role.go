@@ -32,12 +32,7 @@ var roleNames = [...]string{"first_timer", "everyone", "subscriber", "vip", "mod
 func RoleNames() []string { return append([]string(nil), roleNames[:]...) }
 
 // String returns the role's name as used in configuration and JSON.
-func (r Role) String() string {
-	if int(r) >= len(roleNames) {
-		return fmt.Sprintf("role(%d)", uint16(r))
-	}
-	return roleNames[r]
-}
+func (r Role) String() string { return nameOf(roleNames[:], "role", r) }
 
 // MarshalText writes the role's name.
 func (r Role) MarshalText() ([]byte, error) {
@@ -49,9 +44,7 @@ func (r Role) MarshalText() ([]byte, error) {
 
 // UnmarshalText parses a role's name.
 func (r *Role) UnmarshalText(text []byte) error {
-	place, err := parseName[uint8](roleNames[:], "role", text)
-	*r = Role(place)
-	return err
+	return parseName(roleNames[:], "role", text, r)
 }
 
 // UnmarshalJSON parses a role's name and rejects anything else, including null.
@@ -85,14 +78,13 @@ func (s Roles) Has(r Role) bool { return r == Everyone || s&(1<<r) != 0 }
 // List returns the roles in the set in descending order, without Everyone.
 func (s Roles) List() []Role {
 	list := []Role{}
-	for r := Broadcaster; ; r-- {
+	for r := range Broadcaster + 1 {
 		if r != Everyone && s.Has(r) {
 			list = append(list, r)
 		}
-		if r == 0 {
-			return list
-		}
 	}
+	slices.Reverse(list)
+	return list
 }
 
 // String returns the names of the roles, as in "moderator, subscriber". It is "everyone" for an
@@ -139,17 +131,18 @@ func (s *Roles) UnmarshalJSON(data []byte) error {
 
 // nameOf returns the name of a value from the list of its type's names. For a value without a name
 // it returns what, followed by the number.
-func nameOf(names []string, what string, value uint8) string {
+func nameOf[T ~uint8 | ~uint16](names []string, what string, value T) string {
 	if int(value) < len(names) {
 		return names[value]
 	}
 	return fmt.Sprintf("%s(%d)", what, value)
 }
 
-// parseName returns the value with that name. The error lists the known names.
-func parseName[T ~uint8](names []string, what string, text []byte) (T, error) {
-	if i := slices.Index(names, string(text)); i >= 0 {
-		return T(i), nil
+// parseName sets the value with that name. The error lists the known names, and the value is 0.
+func parseName[T ~uint8 | ~uint16](names []string, what string, text []byte, value *T) error {
+	i := slices.Index(names, string(text))
+	if *value = T(max(i, 0)); i >= 0 {
+		return nil
 	}
-	return 0, fmt.Errorf("unknown %s %q (known: %s)", what, text, strings.Join(names, ", "))
+	return fmt.Errorf("unknown %s %q (known: %s)", what, text, strings.Join(names, ", "))
 }

@@ -162,15 +162,14 @@ const (
 var priorityNames = [...]string{"normal", "low"}
 
 // String returns the priority's name as used in JSON.
-func (p Priority) String() string { return nameOf(priorityNames[:], "priority", uint8(p)) }
+func (p Priority) String() string { return nameOf(priorityNames[:], "priority", p) }
 
 // MarshalText writes "normal" or "low".
 func (p Priority) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText parses "normal" or "low".
-func (p *Priority) UnmarshalText(text []byte) (err error) {
-	*p, err = parseName[Priority](priorityNames[:], "priority", text)
-	return err
+func (p *Priority) UnmarshalText(text []byte) error {
+	return parseName(priorityNames[:], "priority", text, p)
 }
 
 // MarshalJSON writes the form shared by the command line and the HTTP API. Times are RFC 3339 in
