@@ -1,6 +1,8 @@
 package sharing
 
 import (
+	"cmp"
+
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -123,11 +125,8 @@ func (r *rowDraft) notifies(s *Rows) bool {
 
 // swapRow returns the row for a swap.
 func (r *rowDraft) swapRow() shared.Row {
-	was, after := r.base.Bytes(), r.base
-	if r.next != nil {
-		after = r.next
-	}
-	row := shared.Row{ChannelID: r.ref.key.ChannelID, UserID: r.ref.key.UserID, Was: was, Is: after.Bytes(), HasOverride: after.HasOwn()}
+	after := cmp.Or(r.next, r.base)
+	row := shared.Row{ChannelID: r.ref.key.ChannelID, UserID: r.ref.key.UserID, Was: r.base.Bytes(), Is: after.Bytes(), HasOverride: after.HasOwn()}
 	row.Until = limits.TimeOf(after.Until())
 	if r.lost {
 		row.Was = r.stored
@@ -137,10 +136,7 @@ func (r *rowDraft) swapRow() shared.Row {
 
 // confirm is batch.confirm for one row.
 func (r *rowDraft) confirm(s *Rows, now int64) {
-	row := r.base
-	if r.next != nil {
-		row = r.next
-	}
+	row := cmp.Or(r.next, r.base)
 	if r.over > 0 {
 		s.counters.overdrawn.Add(r.over)
 	}
