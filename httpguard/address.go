@@ -3,6 +3,7 @@ package httpguard
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -50,12 +51,7 @@ func parseHop(hop string) (netip.Addr, bool) {
 }
 
 func isWithin(addr netip.Addr, prefixes []netip.Prefix) bool {
-	for _, prefix := range prefixes {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // nat64 is the well-known prefix under which NAT64 (RFC 6052) writes IPv4 addresses.

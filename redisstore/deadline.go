@@ -24,11 +24,8 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 
 // timedOut returns the noAnswer that has ended ctx, or nil.
 func timedOut(ctx context.Context) *noAnswer {
-	var late *noAnswer
-	if errors.As(context.Cause(ctx), &late) {
-		return late
-	}
-	return nil
+	late, _ := errors.AsType[*noAnswer](context.Cause(ctx))
+	return late
 }
 
 // withWait returns the cause of a call that has failed, or how long it has waited if its cause is
