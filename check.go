@@ -46,7 +46,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	var clock sharing.Reading
 	at := m.SentAt
 	if g.channels.exact {
-		clock = g.rows().Read()
+		clock = g.channels.rows.Read()
 	} else if at.IsZero() {
 		clock.Now = g.now()
 	}
@@ -68,7 +68,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	}
 	v.fillCommon(m, at, g.isDegraded())
 	if g.channels.exact {
-		if taken, err = v.judgeShared(ctx, g.rows(), clock, c, &q); err != nil {
+		if taken, err = v.judgeShared(ctx, g.channels.rows, clock, c, &q); err != nil {
 			*v = Verdict{}
 			return 0, err
 		}
@@ -89,7 +89,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		return 0, nil
 	}
 	if v.throttled() {
-		v.EntryID, _ = g.entries.next(1, g.rows(), clock.Now)
+		v.EntryID, _ = g.entries.next(1, g.channels.rows, clock.Now)
 	}
 	g.observers.notify(m, v)
 	return taken, nil
@@ -279,7 +279,7 @@ func (b *batch) judge() {
 			throttled++
 		}
 	}
-	entry, step := b.guard.entries.next(throttled, b.guard.rows(), b.now)
+	entry, step := b.guard.entries.next(throttled, b.guard.channels.rows, b.now)
 	for i, v := range b.verdicts[:b.count] {
 		if v.throttled() {
 			v.EntryID = entry
@@ -320,7 +320,7 @@ func (b *batch) reopen(first int) {
 // batch.
 func (b *batch) judgeShared() error {
 	var outcomes [batchSize]sharing.Outcome
-	err := b.guard.rows().JudgeAll(b.ctx, b.channel.shared, b.channel.policy.Load().places, b.cases[:b.count], outcomes[:])
+	err := b.guard.channels.rows.JudgeAll(b.ctx, b.channel.shared, b.channel.policy.Load().places, b.cases[:b.count], outcomes[:])
 	kept := 0
 	for i, outcome := range outcomes[:b.count] {
 		if outcome.Abandoned {

@@ -60,7 +60,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	var standing limits.Standing
 	if g.channels.exact {
 		var offline bool
-		d, levels, standing, offline = g.rows().Explain(run.channel.shared, m.User.ID, run.policy.places, &run.request)
+		d, levels, standing, offline = g.channels.rows.Explain(run.channel.shared, m.User.ID, run.policy.places, &run.request)
 		run.degraded = run.degraded || offline
 	} else {
 		var room otherPlaces
@@ -150,7 +150,7 @@ func (g *Guard) IsExempt(m Message) bool {
 	}
 	var own limits.Own
 	if g.channels.exact {
-		own = g.rows().KnownOverride(sharing.Key{ChannelID: m.ChannelID, UserID: m.User.ID}, q.At)
+		own = g.channels.rows.KnownOverride(sharing.Key{ChannelID: m.ChannelID, UserID: m.User.ID}, q.At)
 	} else if c := g.channels.known.find(m.ChannelID); c != nil && c.table.HasOwn() {
 		own = c.table.OwnOf(m.User.ID, q.At)
 	}

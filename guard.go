@@ -98,7 +98,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	}
 	if opts.Shared != nil {
 		g.channels.share(opts)
-		g.now = g.rows().Now
+		g.now = g.channels.rows.Now
 	}
 	g.channels.base.Store(base)
 	g.channels.changeOverall(base, &limits.Changes{})

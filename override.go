@@ -71,7 +71,7 @@ func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
 			own.Numbers[name] = numbers.numbers()
 		}
 	}
-	if a.guard.rows() != nil {
+	if a.guard.channels.rows != nil {
 		err = a.editRow(k, func(d *limits.Draft) error { return d.SetOwn(own, ns) })
 	} else {
 		err = table.SetOwn(k.UserID, own, ns)
@@ -125,7 +125,7 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 		return UserOverride{}, err
 	}
 	if g.channels.exact {
-		own, ok := g.rows().Override(k.row(), now)
+		own, ok := g.channels.rows.Override(k.row(), now)
 		if !ok {
 			err = ErrNoLimit
 		}

@@ -33,12 +33,9 @@ func (cs *channels) share(opts *Options) {
 	cs.rows = sharing.New(opts.Shared, cmp.Or(opts.SharedRows, DefaultSharedRows), cs.exact, cs)
 }
 
-// rows returns the rows that the Guard shares, or nil without Options.Shared.
-func (g *Guard) rows() *sharing.Rows { return g.channels.rows }
-
 // Sharing returns what the Guard has done with Options.Shared. It is zero without one.
 func (g *Guard) Sharing() shared.Counts {
-	rows := g.rows()
+	rows := g.channels.rows
 	if rows == nil {
 		return shared.Counts{}
 	}
@@ -51,7 +48,7 @@ func (g *Guard) Sharing() shared.Counts {
 // because of a swap with Notify elsewhere. The IDs are those of the shared.Row. A shared.Store
 // calls it.
 func (g *Guard) Invalidate(channelID, userID string) {
-	if rows := g.rows(); rows != nil {
+	if rows := g.channels.rows; rows != nil {
 		rows.Invalidate(sharing.Key{ChannelID: channelID, UserID: userID})
 	}
 }
@@ -59,7 +56,7 @@ func (g *Guard) Invalidate(channelID, userID string) {
 // InvalidateAll is Invalidate for all rows. A shared.Store calls it when it may have missed calls
 // of Invalidate.
 func (g *Guard) InvalidateAll() {
-	if rows := g.rows(); rows != nil {
+	if rows := g.channels.rows; rows != nil {
 		rows.InvalidateAll()
 	}
 }
@@ -67,7 +64,7 @@ func (g *Guard) InvalidateAll() {
 // Heal makes the next Exchange of a Guard with Options.Shared write the rows again that the store
 // has lost and the Guard remembers. A shared.Store calls it when it may have lost some.
 func (g *Guard) Heal() {
-	if rows := g.rows(); rows != nil {
+	if rows := g.channels.rows; rows != nil {
 		rows.Heal()
 	}
 }
@@ -77,7 +74,7 @@ func (g *Guard) Heal() {
 // shared.Store calls it regularly. If several goroutines call it at the same time, they share the
 // work.
 func (g *Guard) Exchange(ctx context.Context) error {
-	rows := g.rows()
+	rows := g.channels.rows
 	if rows == nil {
 		return nil
 	}
@@ -96,7 +93,7 @@ func (g *Guard) Exchange(ctx context.Context) error {
 // go on. If dryRun is true, Seed only counts what it would write. It returns the first error, and
 // what was written until then; it can be repeated.
 func (s State) Seed(ctx context.Context, dryRun bool) (done shared.Seeded, err error) {
-	rows := s.guard.rows()
+	rows := s.guard.channels.rows
 	if rows == nil {
 		return done, errors.New("chatguard: the Guard has no shared store: set Options.Shared")
 	}
@@ -122,7 +119,7 @@ func (v *Verdict) judgeShared(ctx context.Context, rows *sharing.Rows, clock sha
 // editRow changes the row of a key in the shared store. It returns ErrNoLimit if there are no such
 // limits. edit may be called several times.
 func (a GuardAt) editRow(k Key, edit func(d *limits.Draft) error) error {
-	ok, err := a.guard.rows().Edit(k.row(), edit)
+	ok, err := a.guard.channels.rows.Edit(k.row(), edit)
 	if !ok {
 		return ErrNoLimit
 	}
@@ -131,5 +128,5 @@ func (a GuardAt) editRow(k Key, edit func(d *limits.Draft) error) error {
 
 // editUser changes the rows in the shared store that a user's messages use.
 func (a GuardAt) editUser(channelID, userID string, edit func([]*limits.Draft) error) error {
-	return a.guard.rows().EditUser(a.guard.channels.Shared(channelID, a.at), userID, edit)
+	return a.guard.channels.rows.EditUser(a.guard.channels.Shared(channelID, a.at), userID, edit)
 }

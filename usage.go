@@ -37,7 +37,7 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 		return until, ErrGrant
 	}
 	var lapse int64
-	if a.guard.rows() != nil {
+	if a.guard.channels.rows != nil {
 		err = a.editRow(k, func(d *limits.Draft) (err error) {
 			lapse, err = d.Grant(limit, int64(n), ns)
 			return err
@@ -83,7 +83,7 @@ func (a GuardAt) Refund(v Verdict) error {
 		return err
 	}
 	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: uint8(v.roles&allRoles | 1<<Everyone), Observed: v.Observed}
-	if a.guard.rows() != nil {
+	if a.guard.channels.rows != nil {
 		return a.refundShared(&v, back, ns)
 	}
 	table.Refund(v.UserID, back, ns)
@@ -106,7 +106,7 @@ func (a GuardAt) Reset(k Key) error {
 	if err != nil {
 		return err
 	}
-	if a.guard.rows() != nil {
+	if a.guard.channels.rows != nil {
 		return a.editRow(k, func(d *limits.Draft) error {
 			d.Reset()
 			return nil
@@ -171,7 +171,7 @@ func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 	if err != nil {
 		return Pardoned{}, err
 	}
-	if a.guard.rows() != nil {
+	if a.guard.channels.rows != nil {
 		err = a.editUser(p.channelID, p.userID, func(drafts []*limits.Draft) error {
 			p.taken = limits.PardonDrafts(drafts, offences, ns)
 			return nil
@@ -239,7 +239,7 @@ func (a GuardAt) Unpardon(p Pardoned) error {
 	if err != nil {
 		return err
 	}
-	if a.guard.rows() != nil {
+	if a.guard.channels.rows != nil {
 		return a.editUser(p.channelID, p.userID, func(drafts []*limits.Draft) error {
 			if !limits.UnpardonDrafts(drafts, p.taken, ns) {
 				return ErrPardonStale
