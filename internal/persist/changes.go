@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // changes are what people changed: the audit log and the revisions of policies.
@@ -30,7 +31,8 @@ type changes struct {
 // load reads the numbers of the last revisions and the ID of the last audit from the database.
 func (s *changes) load(ctx context.Context) (err error) {
 	s.revisions.limit, s.audits.limit = maxChanges, maxChanges
-	if s.lastRevision, err = lastRevisions(ctx, s.db); err != nil {
+	s.lastRevision, err = statement.Map[int](ctx, s.db.Query, "SELECT channel_id, max(number) FROM revision GROUP BY channel_id")
+	if err != nil {
 		return err
 	}
 	return s.db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&s.lastAudit) }, "SELECT coalesce(max(id), 0) FROM audit")

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"maps"
 	"slices"
+
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // channels are the logins of channels.
@@ -21,14 +23,7 @@ func (c *channels) NoteChannel(id, login string) {
 
 // Channels returns the recorded logins of channels, by ID.
 func (c *channels) Channels(ctx context.Context) (map[string]string, error) {
-	logins := map[string]string{}
-	err := c.db.Query(ctx, func(rows *sql.Rows) error {
-		var id, login string
-		err := rows.Scan(&id, &login)
-		logins[id] = login
-		return err
-	}, "SELECT id, login FROM channel")
-	return logins, err
+	return statement.Map[string](ctx, c.db.Query, "SELECT id, login FROM channel")
 }
 
 // writeChannels stores logins by ID. Only one channel has a login at a time, so an earlier owner

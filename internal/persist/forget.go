@@ -5,21 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // userTables are the tables with rows about users, which have the user's ID in the column user_id.
 var userTables = []string{"state", "journal", "timeline", "person", "quarter_hour", "note", "audit"}
-
-// columnOf returns the texts of a statement's only column.
-func columnOf(ctx context.Context, db database, statement string, args ...any) (list []string, err error) {
-	err = db.Query(ctx, func(rows *sql.Rows) error {
-		var text string
-		err := rows.Scan(&text)
-		list = append(list, text)
-		return err
-	}, statement, args...)
-	return list, err
-}
 
 // forgettings are users to delete.
 type forgettings struct {
@@ -37,7 +28,7 @@ func (f *forgettings) UserChannels(ctx context.Context, userID string) ([]string
 	for _, table := range userTables {
 		parts = append(parts, "SELECT channel_id FROM "+table+" WHERE user_id = $1")
 	}
-	return columnOf(ctx, f.db, strings.Join(parts, " UNION "), userID)
+	return statement.Texts(ctx, f.db.Query, strings.Join(parts, " UNION "), userID)
 }
 
 // Forget deletes all rows of a user, also pending ones, and writes the file again, so that nothing

@@ -72,15 +72,13 @@ func (c *minuteCount) minute(channelID string, at int64) *journal.Minute {
 
 // addMessages counts messages of the timeline, including pending ones.
 func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) error {
-	channels := map[string][]timelineRow{}
-	err := c.db.Query(ctx, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		channels[id] = nil
-		return err
-	}, timelineChannels+" SELECT id FROM channels WHERE id IS NOT NULL")
+	stored, err := statement.Texts(ctx, c.db.Query, timelineChannels+" SELECT id FROM channels WHERE id IS NOT NULL")
 	if err != nil {
 		return err
+	}
+	channels := map[string][]timelineRow{}
+	for _, id := range stored {
+		channels[id] = nil
 	}
 	for _, m := range waiting {
 		channels[m.ChannelID] = append(channels[m.ChannelID], m)

@@ -37,7 +37,7 @@ func FindTraces(ctx context.Context, path, user string) (found []Traces, err err
 			return []Traces{traces}, err
 		}
 	}
-	ids, err := columnOf(ctx, db, `SELECT user_id FROM person WHERE login = $1 COLLATE NOCASE
+	ids, err := statement.Texts(ctx, db.Query, `SELECT user_id FROM person WHERE login = $1 COLLATE NOCASE
 		UNION SELECT user_id FROM journal WHERE login = $1 COLLATE NOCASE UNION SELECT user_id FROM timeline WHERE login = $1 COLLATE NOCASE`, login)
 	for _, id := range ids {
 		traces, err := findTraces(ctx, db, id)
@@ -50,21 +50,15 @@ func FindTraces(ctx context.Context, path, user string) (found []Traces, err err
 }
 
 func findTraces(ctx context.Context, db database, userID string) (t Traces, err error) {
-	t = Traces{UserID: userID, Rows: map[string]int{}}
+	var counts []string
 	for _, table := range userTables {
-		err := db.Query(ctx, func(rows *sql.Rows) error {
-			var n int
-			if err := rows.Scan(&n); err != nil || n == 0 {
-				return err
-			}
-			t.Rows[table] = n
-			return nil
-		}, "SELECT count(*) FROM "+table+" WHERE user_id = ?", userID)
-		if err != nil {
-			return t, err
-		}
+		counts = append(counts, "SELECT '"+table+"', count(*) FROM "+table+" WHERE user_id = $1 HAVING count(*) > 0")
 	}
-	t.Logins, err = columnOf(ctx, db, `SELECT login FROM (SELECT login FROM person WHERE user_id = $1 UNION SELECT login FROM journal WHERE user_id = $1
+	t = Traces{UserID: userID}
+	if t.Rows, err = statement.Map[int](ctx, db.Query, strings.Join(counts, " UNION ALL "), userID); err != nil {
+		return t, err
+	}
+	t.Logins, err = statement.Texts(ctx, db.Query, `SELECT login FROM (SELECT login FROM person WHERE user_id = $1 UNION SELECT login FROM journal WHERE user_id = $1
 		UNION SELECT login FROM timeline WHERE user_id = $1) WHERE login <> '' ORDER BY 1`, userID)
 	if err != nil {
 		return t, err

@@ -23,19 +23,15 @@ func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
 // the quarter that contains since. Without a user ID it returns the usage of everyone together, and
 // without a channel ID the usage in all channels. It omits quarters without usage, and includes
 // pending messages.
-func (s *timelineTable) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) (quarters []journal.QuarterHour, err error) {
+func (s *timelineTable) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) ([]journal.QuarterHour, error) {
 	waiting := s.queue.matchingMessages(func(m *timelineRow) bool {
 		return (userID == "" || m.UserID == userID) && (channelID == "" || m.ChannelID == channelID)
 	})
 	// A single statement sees one state of the database. It skips messages that were pending but
 	// are stored by now.
-	err = s.db.Query(ctx, func(rows *sql.Rows) error {
-		var q journal.QuarterHour
-		err := rows.Scan(statement.Time(&q.At), &q.Spent)
-		quarters = append(quarters, q)
-		return err
+	return statement.List(ctx, s.db.Query, func(rows *sql.Rows, q *journal.QuarterHour) error {
+		return rows.Scan(statement.Time(&q.At), &q.Spent)
 	}, quarterHours(channelID, userID), channelID, userID, quarterOf(since), int64(Quarter), maxCost, placesOf(waiting, Quarter))
-	return quarters, err
 }
 
 // quarterHours returns the statement of QuarterHours for channel $1 and user $2. An empty ID

@@ -157,19 +157,6 @@ func (s *changes) CurrentRevisions(ctx context.Context) ([]journal.Revision, err
 	return revisions, err
 }
 
-// lastRevisions returns the number of each channel's last revision.
-func lastRevisions(ctx context.Context, db database) (last map[string]int, err error) {
-	last = map[string]int{}
-	err = db.Query(ctx, func(rows *sql.Rows) error {
-		var id string
-		var number int
-		err := rows.Scan(&id, &number)
-		last[id] = number
-		return err
-	}, "SELECT channel_id, max(number) FROM revision GROUP BY channel_id")
-	return last, err
-}
-
 func writeRevisions(ctx context.Context, tx *sql.Tx, rows map[revisionKey]*revisionRow) error {
 	list := sortedRevisions(rows)
 	return revisionInsertion.Write(ctx, tx, len(list), func(args []any, i int) []any { return list[i].values(args) })

@@ -3,12 +3,12 @@ package persist
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // search is a text for which people are searched, and its folded form.
@@ -58,7 +58,8 @@ func matchingPeople(ctx context.Context, db database, channelID string, wanted s
 	if m.index == "" {
 		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = $1 AND "+m.condition+byTime, channelID, wanted.text, wanted.key, n)
 	}
-	ids, err := matchingIDs(ctx, db, channelID, wanted, m)
+	ids, err := statement.Texts(ctx, db.Query, "SELECT user_id FROM person"+sqlite.IndexedBy(m.index)+" WHERE channel_id = $1 AND "+m.condition+" LIMIT $4",
+		channelID, wanted.text, wanted.key, fewMatches+1)
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +70,6 @@ func matchingPeople(ctx context.Context, db database, channelID string, wanted s
 	people, err := rolledUpPeople(ctx, db, channelID, anyOf, jsonOf(ids))
 	slices.SortFunc(people, func(a, b journal.Person) int { return b.LastSeen.Compare(a.LastSeen) })
 	return people[:min(n, len(people))], err
-}
-
-// matchingIDs returns the IDs of matching users, and stops after more than fewMatches.
-func matchingIDs(ctx context.Context, db database, channelID string, wanted search, m match) (ids []string, err error) {
-	err = db.Query(ctx, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, "SELECT user_id FROM person"+sqlite.IndexedBy(m.index)+" WHERE channel_id = $1 AND "+m.condition+" LIMIT $4", channelID, wanted.text, wanted.key, fewMatches+1)
-	return ids, err
 }
 
 // countLike returns how many of the people match the text with the quality like or better.

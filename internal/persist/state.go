@@ -20,8 +20,8 @@ const batchOfRows = 1000
 func readState(ctx context.Context, db database, batches chan<- []chatguard.StateRow) error {
 	batch := make([]chatguard.StateRow, 0, batchOfRows)
 	err := db.Query(ctx, func(rows *sql.Rows) error {
-		row, err := scanState(rows)
-		if err != nil {
+		var row chatguard.StateRow
+		if err := scanState(rows, &row); err != nil {
 			return err
 		}
 		if batch = append(batch, row); len(batch) == cap(batch) {
@@ -38,9 +38,8 @@ func readState(ctx context.Context, db database, batches chan<- []chatguard.Stat
 
 const stateColumns = "channel_id, user_id, limit_name, data"
 
-func scanState(rows *sql.Rows) (row chatguard.StateRow, err error) {
-	err = rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data)
-	return row, err
+func scanState(rows *sql.Rows, row *chatguard.StateRow) error {
+	return rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data)
 }
 
 var stateInsertion = statement.Insertion{

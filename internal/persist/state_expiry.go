@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 const (
@@ -50,14 +51,9 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 }
 
 // stateAfter returns up to most rows that follow the row after in table order.
-func stateAfter(ctx context.Context, db database, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
-	err = db.Query(ctx, func(rows *sql.Rows) error {
-		row, err := scanState(rows)
-		found = append(found, row)
-		return err
-	}, "SELECT "+stateColumns+` FROM state WHERE (channel_id, user_id, limit_name) > (?, ?, ?)
+func stateAfter(ctx context.Context, db database, after chatguard.StateRow, most int) ([]chatguard.StateRow, error) {
+	return statement.List(ctx, db.Query, scanState, "SELECT "+stateColumns+` FROM state WHERE (channel_id, user_id, limit_name) > (?, ?, ?)
 		ORDER BY channel_id, user_id, limit_name LIMIT ?`, after.ChannelID, after.UserID, after.Limit, most)
-	return found, err
 }
 
 func deleteState(ctx context.Context, db database, rows []chatguard.StateRow) error {

@@ -90,12 +90,8 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 }
 
 // queryTimeline returns the result of a query for timelineColumns.
-func queryTimeline(ctx context.Context, db database, query string, args ...any) (list []timelineRow, err error) {
-	err = db.Query(ctx, func(rows *sql.Rows) error {
-		var r timelineRow
-		err := rows.Scan(&r.ChannelID, statement.Time(&r.At), &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)
-		list = append(list, r)
-		return err
+func queryTimeline(ctx context.Context, db database, query string, args ...any) ([]timelineRow, error) {
+	return statement.List(ctx, db.Query, func(rows *sql.Rows, r *timelineRow) error {
+		return rows.Scan(&r.ChannelID, statement.Time(&r.At), &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)
 	}, query, args...)
-	return list, err
 }

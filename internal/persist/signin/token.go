@@ -85,32 +85,23 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 
 // Holders returns every person who has a token, is signed in or can still sign in with a link, by
 // name, role and origin.
-func (t *Tokens) Holders(ctx context.Context) (list []Holder, err error) {
-	err = t.db.Query(ctx, func(rows *sql.Rows) error {
-		var e Holder
+func (t *Tokens) Holders(ctx context.Context) ([]Holder, error) {
+	return statement.List(ctx, t.db.Query, func(rows *sql.Rows, e *Holder) error {
 		err := rows.Scan(&e.Name, &e.Access, &e.From, statement.Time(&e.MadeAt), statement.Time(&e.ExpiresAt), &e.Sessions, &e.Links)
 		if e.ExpiresAt.Equal(never) {
 			e.ExpiresAt = time.Time{}
 		}
-		list = append(list, e)
 		return err
 	}, `SELECT name, access, origin, max(CASE WHEN kind = $1 THEN made_at END), max(CASE WHEN kind = $1 THEN expires_at END),
 			count(CASE WHEN kind = $2 THEN 1 END), count(CASE WHEN kind = $3 THEN 1 END)
 		FROM token WHERE kind IN ($1, $2, $3) AND expires_at > $4 GROUP BY name, access, origin ORDER BY name, access, origin`,
 		tokenKind, sessionKind, codeKind, t.now().UnixNano())
-	return list, err
 }
 
 // Names returns, sorted, the names of every person who has a token, is signed in or can still sign
 // in with a code.
-func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
-	err = t.db.Query(ctx, func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	}, "SELECT DISTINCT name FROM token WHERE kind <> ? AND expires_at > ? ORDER BY name", revokedKind, t.now().UnixNano())
-	return names, err
+func (t *Tokens) Names(ctx context.Context) ([]string, error) {
+	return statement.Texts(ctx, t.db.Query, "SELECT DISTINCT name FROM token WHERE kind <> ? AND expires_at > ? ORDER BY name", revokedKind, t.now().UnixNano())
 }
 
 // Revoke ends a name's token, sign-in codes and sessions, and returns how many of each. The process
