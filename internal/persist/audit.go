@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -42,7 +43,7 @@ func (r *auditRow) values(args []any) []any {
 }
 
 func writeAudits(ctx context.Context, tx *sql.Tx, rows map[int64]*auditRow) error {
-	list := sortedAudits(rows)
+	list := sortedRows(rows, cmp.Compare)
 	return auditInsertion.Write(ctx, tx, len(list), func(args []any, i int) []any { return list[i].values(args) })
 }
 
@@ -66,7 +67,7 @@ func (s *changes) Audits(ctx context.Context, wanted journal.AuditFilter) ([]jou
 	}
 	f := newAuditFilter(wanted, about)
 	// Read pending audits first, so that none is missed if it is stored in between.
-	waiting := sortedAudits(s.audits.peek())
+	waiting := sortedRows(s.audits.peek(), cmp.Compare)
 	audits := []journal.Audit{}
 	for _, row := range slices.Backward(waiting) {
 		if f.matches(row) && len(audits) < wanted.N {

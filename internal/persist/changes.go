@@ -3,8 +3,6 @@ package persist
 import (
 	"context"
 	"database/sql"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -80,20 +78,4 @@ func (s *changes) parts() (revisions, audits part) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revisions.part(writeRevisions), s.audits.part(writeAudits)
-}
-
-// sortedAudits returns rows by their IDs, oldest first.
-func sortedAudits(rows map[int64]*auditRow) (list []*auditRow) {
-	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		list = append(list, rows[id])
-	}
-	return list
-}
-
-// sortedRevisions returns rows by channels and numbers.
-func sortedRevisions(rows map[revisionKey]*revisionRow) (list []*revisionRow) {
-	for _, key := range slices.SortedFunc(maps.Keys(rows), revisionKey.compare) {
-		list = append(list, rows[key])
-	}
-	return list
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -128,13 +127,7 @@ func (b *notebook) forget(userID string) {
 }
 
 func writeNotes(ctx context.Context, tx *sql.Tx, rows map[int64]*journal.Note) error {
-	added, deleted := splitDeleted(rows)
-	if _, err := tx.ExecContext(ctx, "DELETE FROM note WHERE id IN "+sqlite.List("?"), jsonOf(deleted)); err != nil {
-		return err
-	}
-	slices.Sort(added)
-	return noteInsertion.Write(ctx, tx, len(added), func(args []any, i int) []any {
-		n := rows[added[i]]
+	return writeByID(ctx, tx, "note", &noteInsertion, rows, func(args []any, n *journal.Note) []any {
 		return append(args, n.ID, n.At.UnixNano(), n.ChannelID, n.UserID, n.Author, strings.ToValidUTF8(n.Text, "\uFFFD"))
 	})
 }

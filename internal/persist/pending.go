@@ -1,13 +1,18 @@
 package persist
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // maxChanges is the maximum number of pending changes of each kind: revisions, audits, notes, and
@@ -111,16 +116,31 @@ func writeParts(ctx context.Context, tx *sql.Tx, parts []part) error {
 	return nil
 }
 
-// splitDeleted returns the keys of the rows that are stored, and of those that are deleted.
-func splitDeleted[K comparable, V any](rows map[K]*V) (kept, deleted []K) {
-	for key, row := range rows {
-		if row != nil {
-			kept = append(kept, key)
-		} else {
-			deleted = append(deleted, key)
+// writeByID deletes or stores the rows of a table with the key id, in the order of their IDs.
+func writeByID[K cmp.Ordered, V any](
+	ctx context.Context, tx *sql.Tx, table string, insertion *statement.Insertion, rows map[K]*V, values func(args []any, row *V) []any,
+) error {
+	var deleted []K
+	for id, row := range rows {
+		if row == nil {
+			deleted = append(deleted, id)
 		}
 	}
-	return kept, deleted
+	if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE id IN "+sqlite.List("?"), jsonOf(deleted)); err != nil {
+		return err
+	}
+	stored := sortedRows(rows, cmp.Compare)
+	return insertion.Write(ctx, tx, len(stored), func(args []any, i int) []any { return values(args, stored[i]) })
+}
+
+// sortedRows returns the rows that aren't deleted, in the order of their keys.
+func sortedRows[K comparable, V any](rows map[K]*V, compare func(a, b K) int) (list []*V) {
+	for _, key := range slices.SortedFunc(maps.Keys(rows), compare) {
+		if row := rows[key]; row != nil {
+			list = append(list, row)
+		}
+	}
+	return list
 }
 
 // present returns the rows that aren't deleted.

@@ -94,7 +94,7 @@ func (s *changes) Revisions(ctx context.Context, channelID string, before, n int
 		before = math.MaxInt
 	}
 	// Read pending revisions first, so that none is missed if it is stored in between.
-	waiting := sortedRevisions(s.revisions.peek())
+	waiting := sortedRows(s.revisions.peek(), revisionKey.compare)
 	page := revisionPage{limit: n + 1}
 	for _, r := range slices.Backward(waiting) {
 		if r.ChannelID == channelID && r.Number < before {
@@ -158,7 +158,7 @@ func (s *changes) CurrentRevisions(ctx context.Context) ([]journal.Revision, err
 }
 
 func writeRevisions(ctx context.Context, tx *sql.Tx, rows map[revisionKey]*revisionRow) error {
-	list := sortedRevisions(rows)
+	list := sortedRows(rows, revisionKey.compare)
 	return revisionInsertion.Write(ctx, tx, len(list), func(args []any, i int) []any { return list[i].values(args) })
 }
 

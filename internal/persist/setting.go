@@ -75,9 +75,11 @@ func putSetting(settings map[string]map[string]string, key settingKey, value *st
 }
 
 func writeSettings(ctx context.Context, tx *sql.Tx, rows map[settingKey]*string) error {
-	kept, removed := splitDeleted(rows)
-	for _, key := range removed {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM setting WHERE channel_id = ? AND name = ?", key.channelID, key.name); err != nil {
+	var kept []settingKey
+	for key, value := range rows {
+		if value != nil {
+			kept = append(kept, key)
+		} else if _, err := tx.ExecContext(ctx, "DELETE FROM setting WHERE channel_id = ? AND name = ?", key.channelID, key.name); err != nil {
 			return err
 		}
 	}

@@ -56,22 +56,19 @@ func (s *streams) Streams(ctx context.Context, channelID string, n int) ([]journ
 		return err
 	}, "SELECT "+streamColumns+" FROM stream WHERE "+condition+" ORDER BY start DESC LIMIT $2", channelID, n+len(known))
 	list := present(known)
-	slices.SortFunc(list, func(a, b journal.Stream) int { return keyOfStream(b).compareStart(keyOfStream(a)) })
+	slices.SortFunc(list, func(a, b journal.Stream) int {
+		return cmp.Or(b.Start.Compare(a.Start), strings.Compare(b.ChannelID, a.ChannelID))
+	})
 	return list[:min(n, len(list))], err
 }
 
 func keyOfStream(s journal.Stream) streamKey { return streamKey{s.ChannelID, s.Start.UnixNano()} }
 
-// compareStart compares by the start first.
-func (k streamKey) compareStart(other streamKey) int {
-	return cmp.Or(cmp.Compare(k.start, other.start), strings.Compare(k.channelID, other.channelID))
-}
-
 // writeStreams stores the streams in table order.
 func writeStreams(ctx context.Context, tx *sql.Tx, streams map[streamKey]*journal.Stream) error {
-	keys := slices.SortedFunc(maps.Keys(streams), streamKey.compare)
-	return streamInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any {
-		s := streams[keys[i]]
+	list := sortedRows(streams, streamKey.compare)
+	return streamInsertion.Write(ctx, tx, len(list), func(args []any, i int) []any {
+		s := list[i]
 		return append(args, s.ChannelID, s.Start.UnixNano(), s.Seen.UnixNano(), s.Ended)
 	})
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"maps"
-	"slices"
 
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -75,24 +73,13 @@ func (w *webhooks) Webhooks(ctx context.Context) ([]journal.Webhook, []journal.W
 }
 
 func writeWebhooks(ctx context.Context, tx *sql.Tx, rows map[string]*journal.Webhook) error {
-	hooks, gone := splitDeleted(rows)
-	if _, err := tx.ExecContext(ctx, "DELETE FROM webhook WHERE id IN "+sqlite.List("?"), jsonOf(gone)); err != nil {
-		return err
-	}
-	return webhookInsertion.Write(ctx, tx, len(hooks), func(args []any, i int) []any {
-		w := rows[hooks[i]]
+	return writeByID(ctx, tx, "webhook", &webhookInsertion, rows, func(args []any, w *journal.Webhook) []any {
 		return append(args, w.ID, w.Settings, w.State)
 	})
 }
 
 func writeDeliveries(ctx context.Context, tx *sql.Tx, rows map[int64]*journal.WebhookDelivery) error {
-	deliveries, gone := splitDeleted(rows)
-	if _, err := tx.ExecContext(ctx, "DELETE FROM webhook_delivery WHERE id IN "+sqlite.List("?"), jsonOf(gone)); err != nil {
-		return err
-	}
-	slices.Sort(deliveries)
-	return deliveryInsertion.Write(ctx, tx, len(deliveries), func(args []any, i int) []any {
-		d := rows[deliveries[i]]
+	return writeByID(ctx, tx, "webhook_delivery", &deliveryInsertion, rows, func(args []any, d *journal.WebhookDelivery) []any {
 		return append(args, d.ID, d.WebhookID, d.QueuedAt.UnixNano(), d.Event, d.Tries, statement.OptionalTime(d.NextAt), statement.OptionalTime(d.DeadAt), d.Reason)
 	})
 }
