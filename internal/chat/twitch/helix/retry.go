@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -203,4 +205,29 @@ func (h *Client) ask(ctx context.Context, r request, v any) error {
 		return r.Refused(twitch.ErrRejected, a)
 	}
 	return r.Decode(a, v)
+}
+
+// maxPages is the maximum number of pages that askAll requests.
+const maxPages = 100
+
+// askAll sends a request for a list, page by page, and calls do for each item until it has found
+// what it looks for.
+func askAll[T any](ctx context.Context, h *Client, r request, path string, query url.Values, do func(item T) (found bool)) error {
+	for range maxPages {
+		var page struct {
+			Data       []T `json:"data"`
+			Pagination struct {
+				Cursor string `json:"cursor"`
+			} `json:"pagination"`
+		}
+		r.URL = path + "?" + query.Encode()
+		if err := h.ask(ctx, r, &page); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(page.Data, do) || page.Pagination.Cursor == "" {
+			return nil
+		}
+		query.Set("after", page.Pagination.Cursor)
+	}
+	return fmt.Errorf("%s: %w (its list never ends)", r.Op, twitch.ErrRejected)
 }

@@ -3,7 +3,6 @@ package helix
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -105,37 +104,23 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 func (h *Client) findSubscription(ctx context.Context, s Subscription, sessionID string) (id string, err error) {
 	query := url.Values{"type": {s.Kind}}
 	r := request{Request: api.Request{Op: "list subscriptions", Method: http.MethodGet}, sending: sending{essential: true}}
-	for range maxPages {
-		var page struct {
-			Data []struct {
-				ID        string `json:"id"`
-				Status    string `json:"status"`
-				Condition struct {
-					ChannelID string `json:"broadcaster_user_id"`
-				} `json:"condition"`
-				Transport struct {
-					SessionID string `json:"session_id"`
-				} `json:"transport"`
-			} `json:"data"`
-			Pagination struct {
-				Cursor string `json:"cursor"`
-			} `json:"pagination"`
-		}
-		r.URL = "/eventsub/subscriptions?" + query.Encode()
-		if err := h.ask(ctx, r, &page); err != nil {
-			return "", err
-		}
-		for _, sub := range page.Data {
-			if sub.Status == "enabled" && sub.Condition.ChannelID == s.ChannelID && sub.Transport.SessionID == sessionID {
-				return sub.ID, nil
-			}
-		}
-		if page.Pagination.Cursor == "" {
-			return "", nil
-		}
-		query.Set("after", page.Pagination.Cursor)
+	type subscription struct {
+		ID        string `json:"id"`
+		Status    string `json:"status"`
+		Condition struct {
+			ChannelID string `json:"broadcaster_user_id"`
+		} `json:"condition"`
+		Transport struct {
+			SessionID string `json:"session_id"`
+		} `json:"transport"`
 	}
-	return "", fmt.Errorf("%s: %w (its list never ends)", r.Op, twitch.ErrRejected)
+	err = askAll(ctx, h, r, "/eventsub/subscriptions", query, func(sub subscription) (found bool) {
+		if found = sub.Status == "enabled" && sub.Condition.ChannelID == s.ChannelID && sub.Transport.SessionID == sessionID; found {
+			id = sub.ID
+		}
+		return found
+	})
+	return id, err
 }
 
 // Unsubscribe ends a subscription. It succeeds if the subscription no longer exists.

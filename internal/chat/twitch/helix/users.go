@@ -72,11 +72,8 @@ func (h *Client) accounts(ctx context.Context, r request, query url.Values) ([]A
 	return told.Data, nil
 }
 
-// The page size of Twitch's list of channels, and the maximum number of pages requested.
-const (
-	channelsPerPage = 100
-	maxPages        = 100
-)
+// channelsPerPage is the page size of Twitch's list of channels.
+const channelsPerPage = 100
 
 // ModeratedChannels returns the IDs of the channels in which the token's user is a moderator,
 // without the user's own channel. userID is that user's ID. The request doesn't wait behind
@@ -87,26 +84,15 @@ func (h *Client) ModeratedChannels(ctx context.Context, userID string) (ids []st
 	if err := r.checkIDs("user", userID); err != nil {
 		return nil, err
 	}
-	for range maxPages {
-		var page struct {
-			Data []struct {
-				ID string `json:"broadcaster_id"`
-			} `json:"data"`
-			Pagination struct {
-				Cursor string `json:"cursor"`
-			} `json:"pagination"`
-		}
-		r.URL = "/moderation/channels?" + query.Encode()
-		if err := h.ask(ctx, r, &page); err != nil {
-			return nil, err
-		}
-		for _, channel := range page.Data {
-			ids = append(ids, channel.ID)
-		}
-		if page.Pagination.Cursor == "" {
-			return ids, nil
-		}
-		query.Set("after", page.Pagination.Cursor)
+	type channel struct {
+		ID string `json:"broadcaster_id"`
 	}
-	return nil, fmt.Errorf("%s: %w (its list never ends)", r.Op, twitch.ErrRejected)
+	err = askAll(ctx, h, r, "/moderation/channels", query, func(c channel) (found bool) {
+		ids = append(ids, c.ID)
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
 }
