@@ -250,8 +250,5 @@ func (b *backlog) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	WakeUp(b.wake)
 }

@@ -10,10 +10,7 @@ func (b *backlog) queue(l *channelQueue) {
 		b.turns.Remove(l.turn)
 		l.turn = nil
 	}
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	WakeUp(b.wake)
 }
 
 // mayBegin reports whether the channel can begin another task: a user is in its order, fewer tasks

@@ -75,7 +75,7 @@ func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
 	c.mu.Lock()
 	d := c.queue(acting, m.ChannelID)
 	dropped := d.add(pendingCommand{*m, c.bot.steady()})
-	d.wakeUp()
+	WakeUp(d.wake)
 	c.mu.Unlock()
 	c.warnDropped(dropped, "too many are pending")
 }
@@ -113,13 +113,6 @@ func (c *commands) queue(acting context.Context, channelID string) *commandQueue
 		c.answers.Go(func() { c.serve(acting, d) })
 	}
 	return d
-}
-
-func (d *commandQueue) wakeUp() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
 }
 
 // serve answers a channel's commands until the queues are closed. A moderator's command is carried
@@ -198,7 +191,7 @@ func (c *commands) close() {
 	c.mu.Lock()
 	c.closed = true
 	for _, d := range c.queues {
-		d.wakeUp()
+		WakeUp(d.wake)
 	}
 	c.mu.Unlock()
 	c.answers.Wait()

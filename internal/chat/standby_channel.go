@@ -65,10 +65,7 @@ func (c *standbyChannel) add(m *chatguard.Message, read, now time.Time) {
 	}
 	c.queue = append(c.queue, keptMessage{*m, read, now})
 	c.mu.Unlock()
-	select {
-	case c.received <- struct{}{}:
-	default: // run looks soon
-	}
+	WakeUp(c.received)
 }
 
 // chatTime estimates the chat's clock by the times of messages. The caller holds mu.

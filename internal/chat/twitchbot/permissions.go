@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
@@ -64,12 +65,7 @@ func newPermissions(log *slog.Logger, hold func(channelID, reason string) error)
 }
 
 // recheck makes run check again at once. It never blocks.
-func (p *permissions) recheck() {
-	select {
-	case p.due <- struct{}{}:
-	default:
-	}
-}
+func (p *permissions) recheck() { chat.WakeUp(p.due) }
 
 // recheckSoon is like recheck, unless Twitch was asked less than RecheckEvery ago.
 func (p *permissions) recheckSoon() {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -67,12 +68,7 @@ func (t *Connection) LiveSince(channelID string) (since time.Time, known bool) {
 }
 
 // recheck makes run ask Twitch soon. It never blocks.
-func (s *streams) recheck() {
-	select {
-	case s.due <- struct{}{}:
-	default:
-	}
-}
+func (s *streams) recheck() { chat.WakeUp(s.due) }
 
 // run asks Twitch each minute, and soon after a new channel or token.
 func (s *streams) run(ctx context.Context) error {

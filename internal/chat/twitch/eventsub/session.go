@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/clock"
@@ -199,12 +200,7 @@ func (s *session) isLost() bool {
 }
 
 // scheduleCheck makes keepSubscribed check the subscriptions now.
-func (s *session) scheduleCheck() {
-	select {
-	case s.recheck <- struct{}{}:
-	default:
-	}
-}
+func (s *session) scheduleCheck() { chat.WakeUp(s.recheck) }
 
 // isHealthyAt reports whether the session, at the time now, has lasted at least Timing.Healthy. Its
 // end then doesn't count as a consecutive failure.
