@@ -24,6 +24,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // frozen are options with which exports of the same database are identical.
@@ -160,7 +161,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	id := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 200)] })
 	// names are stored in this form
 	name := rapid.Map(hostileTexts(), func(s string) string { return hostile.ClipName(s, journal.MaxName) })
-	text, times := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 255)] }), rapid.Map(rapid.Int64(), timeAt)
+	text, times := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 255)] }), rapid.Map(rapid.Int64(), statement.TimeAt)
 	optional := rapid.OneOf(rapid.Just(time.Time{}), times)
 	user := rapid.Map(text, func(s string) string { return "u" + s })
 	count := rapid.IntRange(0, 3)
@@ -201,7 +202,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 		lines = append(lines, &personLine{ChannelID: text.Draw(t, "channel"), Person: p})
 	}
 	for n := range count.Draw(t, "quarters") {
-		at := timeAt(rapid.Int64Range(-1<<62, 1<<62).Draw(t, "at")).Truncate(persist.Quarter)
+		at := statement.TimeAt(rapid.Int64Range(-1<<62, 1<<62).Draw(t, "at")).Truncate(persist.Quarter)
 		lines = append(lines, &quarterLine{ChannelID: text.Draw(t, "channel"), UserID: fmt.Sprint(n, id.Draw(t, "user")), At: at, Spent: rapid.Int64Range(1, maxID).Draw(t, "spent")})
 	}
 	for n := range count.Draw(t, "rolled up") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // line is an exported row: a pointer to a struct with its fields under their JSON names.
@@ -103,12 +104,9 @@ func checkText(name, text string) (err error) {
 	return nil
 }
 
-// timeAt converts a stored number to a time.
-func timeAt(nanoseconds int64) time.Time { return time.Unix(0, nanoseconds).UTC() }
-
 // checkTime returns an error for a time that the database can't store, and for a missing one.
 func checkTime(name string, t time.Time) error {
-	if !timeAt(t.UnixNano()).Equal(t) {
+	if !statement.TimeAt(t.UnixNano()).Equal(t) {
 		return fmt.Errorf("%s: want a time from 1678 to 2262", name)
 	}
 	return nil
