@@ -156,8 +156,8 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	}
 	parts := s.collect(guard)
 	err = s.inDatabase(func() error { return s.write(ctx, parts) })
-	for i := len(parts) - 1; i >= 0; i-- {
-		parts[i].done(ctx, err == nil)
+	for _, p := range slices.Backward(parts) {
+		p.done(ctx, err == nil)
 	}
 	if err != nil {
 		s.db.NoteFailure(err)

@@ -61,9 +61,6 @@ func writeEntries(ctx context.Context, tx *sql.Tx, r *records) error {
 // writeInterrupted sets the outcome of pending entries up to last, because nothing will act on them
 // any more. An act may have been carried out just before the process ended.
 func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, at time.Time) error {
-	if last == 0 {
-		return nil
-	}
 	_, err := tx.ExecContext(ctx, `UPDATE journal SET outcome_at = ?, outcome_result = ?, outcome_reason = ?
 		WHERE outcome_result = 'pending' AND id <= ?`, at.UnixNano(), string(journal.Unknown), journal.Interrupted, int64(last))
 	return err

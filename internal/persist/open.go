@@ -36,7 +36,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	}
 	s, err := newStore(ctx, db, full)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, err
 	}
 	for _, check := range []func(string) error{sqlite.CheckMode, sqlite.CheckFolder} {
 		if err := check(db.Path); err != nil {
@@ -57,11 +57,7 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 	}
 	full := opts.withDefaults()
 	full.Metrics = metrics.NewSet() // a memory store has nothing to report
-	s, err := newStore(ctx, db, full)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return s, nil
+	return newStore(ctx, db, full)
 }
 
 // OpenTokens opens the sign-in part of an existing database, whether or not another process owns
@@ -74,7 +70,8 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*signin.Tokens
 	return signin.New(db, opts.withDefaults().Now), nil
 }
 
-// newStore returns a Store on a database with the current schema.
+// newStore returns a Store on a database with the current schema. If it returns an error, it has
+// closed the database.
 func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) {
 	s := &Store{Tokens: signin.New(db, opts.Now), db: db, opts: opts, lastLook: lastLook, isLost: make(chan struct{})}
 	s.commits = newCommits(func() bool { return !db.InMemory() && !s.health.isFailing() })
@@ -101,11 +98,12 @@ func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) 
 	}
 	s.health.start(now)
 	s.flushing.Name = "preparing a flush"
-	if err := s.changes.load(ctx); err != nil {
-		return nil, err
+	err := s.changes.load(ctx)
+	if err == nil {
+		err = s.notebook.load(ctx, db)
 	}
-	if err := s.notebook.load(ctx, db); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	s.Tokens.Preload(ctx)
 	s.register(opts.Metrics)

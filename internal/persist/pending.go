@@ -106,8 +106,8 @@ func (p part) countedBy(counter *metrics.Counter) part {
 
 // writeParts writes all parts, the last one first.
 func writeParts(ctx context.Context, tx *sql.Tx, parts []part) error {
-	for i := len(parts) - 1; i >= 0; i-- {
-		if p := parts[i]; p.rows > 0 {
+	for _, p := range slices.Backward(parts) {
+		if p.rows > 0 {
 			if err := p.write(ctx, tx); err != nil {
 				return err
 			}

@@ -58,10 +58,7 @@ func (s *people) FindPeople(ctx context.Context, channelID, text string, n int) 
 
 // FindNoted is like FindPeople, but finds only users who have notes.
 func (s *people) FindNoted(ctx context.Context, channelID, text string, n int) ([]journal.Person, error) {
-	var ids []string
-	for id := range s.notes.NotedUsers(channelID) {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(s.notes.NotedUsers(channelID)))
 	people, err := s.People(ctx, channelID, ids)
 	if err != nil {
 		return nil, err

@@ -119,9 +119,8 @@ func (r *records) newestEntry(wanted func(e *journal.Entry) bool) (newest *journ
 
 // outcome returns a copy of the last outcome of an entry, or nil if there is none.
 func (r *records) outcome(id chatguard.EntryID) *journal.Outcome {
-	for i := len(r.outcomes) - 1; i >= 0; i-- {
-		if r.outcomes[i].Entry == id {
-			o := r.outcomes[i]
+	for _, o := range slices.Backward(r.outcomes) {
+		if o.Entry == id {
 			return &o
 		}
 	}
