@@ -67,11 +67,16 @@ func openDatabase(path string) (*DB, error) {
 		}
 		pools[i] = sql.OpenDB(opening)
 	}
-	db := &DB{Path: path, Writer: pools[0], Reader: pools[1], LookUps: pools[2], place: p}
-	db.Writer.SetMaxOpenConns(1)
-	limitReaders(db.Reader)
-	limitReaders(db.LookUps)
-	return db, nil
+	return newDB(path, pools, p), nil
+}
+
+// newDB returns a DB with these connections: the one that writes, the readers, and those for
+// look-ups.
+func newDB(path string, pools [3]*sql.DB, place *location) *DB {
+	pools[0].SetMaxOpenConns(1)
+	limitReaders(pools[1])
+	limitReaders(pools[2])
+	return &DB{Path: path, Writer: pools[0], Reader: pools[1], LookUps: pools[2], place: place}
 }
 
 // openReader prepares connections that can't modify the database at path.
@@ -94,23 +99,17 @@ func limitReaders(reader *sql.DB) {
 func openMemory() (*DB, error) {
 	const inMemory = "&vfs=memdb"
 	name := "/" + rand.Text()
-	writer, err := sql.Open("sqlite", dataSource(name, "rwc", writerPragmas)+inMemory)
-	if err != nil {
-		return nil, err
-	}
-	writer.SetMaxOpenConns(1)
-	reader, err := sql.Open("sqlite", dataSource(name, "rw", readerPragmas)+inMemory)
-	if err != nil {
-		return nil, errors.Join(err, writer.Close())
-	}
-	limitReaders(reader)
 	// No other program can lock it, so a look-up may wait as long as other reads.
-	lookUps, err := sql.Open("sqlite", dataSource(name, "rw", readerPragmas)+inMemory)
-	if err != nil {
-		return nil, errors.Join(err, writer.Close(), reader.Close())
+	toRead := dataSource(name, "rw", readerPragmas)
+	var pools [3]*sql.DB
+	for i, source := range []string{dataSource(name, "rwc", writerPragmas), toRead, toRead} {
+		pool, err := sql.Open("sqlite", source+inMemory)
+		if err != nil {
+			return nil, err // the pools have no connections yet
+		}
+		pools[i] = pool
 	}
-	limitReaders(lookUps)
-	return &DB{Path: "in memory", Writer: writer, Reader: reader, LookUps: lookUps}, nil
+	return newDB("in memory", pools, nil), nil
 }
 
 // dataSource puts the connection's settings into the DSN, because pragmas belong to a connection
