@@ -61,12 +61,17 @@ func IsRestoring(path string) (marker string, restoring bool) {
 	return marker, err == nil
 }
 
-// checkRestored returns an error if a restore of the database has begun and not ended.
-func checkRestored(path string) error {
-	if _, restoring := IsRestoring(path); restoring {
-		return fmt.Errorf("database %s: a restore was interrupted: repeat it with `chatguard restore`", path)
+// holdRestored is like Hold, but refuses a database if a restore of it has begun and not ended.
+func holdRestored(path string) (*Held, error) {
+	held, err := Hold(path)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if _, restoring := IsRestoring(held.Path); restoring {
+		err := fmt.Errorf("database %s: a restore was interrupted: repeat it with `chatguard restore`", held.Path)
+		return nil, errors.Join(err, held.Release())
+	}
+	return held, nil
 }
 
 // CheckCopy returns an error if the file at path is not a complete database that this program can

@@ -13,22 +13,15 @@ import (
 // another program, and leaves it unchanged. It accepts a database that is read-only or locked by
 // another program.
 func (s Schema) Open(ctx context.Context, path string) (*DB, error) {
-	path, err := realPath(path)
-	if err != nil {
-		return nil, unwritableError(path, err)
-	}
-	lock, err := lockDatabase(path)
+	held, err := holdRestored(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRestored(path); err != nil {
-		return nil, errors.Join(err, lock.release())
-	}
-	db, err := s.openOwned(ctx, path)
+	db, err := s.openOwned(ctx, held.Path)
 	if err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, held.Release())
 	}
-	db.lock = lock
+	db.lock = held.lock
 	return db, nil
 }
 

@@ -20,17 +20,11 @@ type Owned struct {
 // created. The error is do's, an *OwnedError if another process owns the database, or one that
 // names the file and the fix.
 func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) error {
-	path, err := realPath(path)
-	if err != nil {
-		return unwritableError(path, err)
-	}
-	lock, err := lockDatabase(path)
+	held, err := holdRestored(path)
 	if err != nil {
 		return err
 	}
-	if err := checkRestored(path); err != nil {
-		return errors.Join(err, lock.release())
-	}
+	path = held.Path
 	_, err = os.Lstat(path)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	db, err := s.openOwned(ctx, path)
@@ -42,7 +36,7 @@ func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) err
 			os.Remove(path + suffix) // if this fails, an empty database is left
 		}
 	}
-	return errors.Join(err, lock.release())
+	return errors.Join(err, held.Release())
 }
 
 // Write runs change in one transaction. Database errors name the file and the fix; an error of
