@@ -11,8 +11,8 @@ import (
 // identityServer issues and validates tokens. The Server's mu guards it.
 type identityServer struct {
 	*state
-	access    map[string]*accessToken   // by token
-	refresh   map[string]*refreshToken  // unused refresh tokens, by token
+	access    map[string]*token         // by access token
+	refresh   map[string]*token         // by unused refresh token
 	devices   map[string]*device        // by device code
 	codes     map[string]*authorization // unused authorization codes, by code
 	redirects map[string]bool           // registered addresses for authorization codes
@@ -30,7 +30,7 @@ type identityServer struct {
 func newIdentityServer(s *state) identityServer {
 	return identityServer{
 		state:  s,
-		access: make(map[string]*accessToken), refresh: make(map[string]*refreshToken), devices: make(map[string]*device),
+		access: make(map[string]*token), refresh: make(map[string]*token), devices: make(map[string]*device),
 		codes: make(map[string]*authorization), redirects: make(map[string]bool),
 		life: deviceLife, interval: deviceInterval,
 	}

@@ -14,18 +14,11 @@ const (
 	refreshLife = 30 * 24 * time.Hour
 )
 
-// accessToken describes what an access token allows, and when it expires.
-type accessToken struct {
+// token is what an access token or a refresh token allows, and when it expires.
+type token struct {
 	owner   *account
 	scopes  []string
 	expires time.Time
-}
-
-// refreshToken is what a refresh token allows, and when it expires.
-type refreshToken struct {
-	owner  *account
-	scopes []string
-	dies   time.Time
 }
 
 // firstRefreshToken is the refresh token that belongs to Options.Token.
@@ -33,17 +26,17 @@ const firstRefreshToken = "fake0refresh0token0of0the0bot"
 
 func (s *identityServer) addPair(access, refresh string, owner *account, scopes []string) {
 	now := s.opts.Now()
-	s.access[access] = &accessToken{owner: owner, scopes: scopes, expires: now.Add(s.opts.TokenLife)}
-	s.refresh[refresh] = &refreshToken{owner: owner, scopes: scopes, dies: now.Add(refreshLife)}
+	s.access[access] = &token{owner: owner, scopes: scopes, expires: now.Add(s.opts.TokenLife)}
+	s.refresh[refresh] = &token{owner: owner, scopes: scopes, expires: now.Add(refreshLife)}
 }
 
 // liveToken returns an access token if it is valid. The caller holds mu.
-func (s *identityServer) liveToken(token string) (*accessToken, bool) {
-	t, ok := s.access[token]
+func (s *identityServer) liveToken(access string) (*token, bool) {
+	t, ok := s.access[access]
 	return t, ok && s.opts.Now().Before(t.expires)
 }
 
-func (t *accessToken) allows(scope string) bool {
+func (t *token) allows(scope string) bool {
 	return scope == "" || slices.Contains(t.scopes, scope)
 }
 
@@ -67,7 +60,7 @@ func (s *identityServer) giveForRefresh(c authCall) reply {
 		return s.refuseSecret(c)
 	case name == "":
 		return authRefusal(http.StatusBadRequest, "missing refresh token")
-	case !ok || !c.at.Before(refresh.dies):
+	case !ok || !c.at.Before(refresh.expires):
 		return authRefusal(http.StatusBadRequest, "Invalid refresh token")
 	}
 	delete(s.refresh, name)
@@ -102,8 +95,9 @@ func (s *identityServer) DisconnectAccount(login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	owner := s.account(login)
-	maps.DeleteFunc(s.access, func(_ string, t *accessToken) bool { return t.owner == owner })
-	maps.DeleteFunc(s.refresh, func(_ string, t *refreshToken) bool { return t.owner == owner })
+	isTheirs := func(_ string, t *token) bool { return t.owner == owner }
+	maps.DeleteFunc(s.access, isTheirs)
+	maps.DeleteFunc(s.refresh, isTheirs)
 }
 
 // Tokens returns the number of valid access tokens of an account.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -197,8 +196,4 @@ func (s *eventSub) EventSubSockets() int {
 func (s *eventSub) EventSubConnections() int { return read(s.state, &s.opened) }
 
 // EventSubCloses returns the codes with which the server closed EventSub sockets, oldest first.
-func (s *eventSub) EventSubCloses() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.closes)
-}
+func (s *eventSub) EventSubCloses() []int { return copyList(s.state, &s.closes) }

@@ -58,7 +58,7 @@ func (s *helixServer) execute(r *http.Request, c call, scope string, endpoint fu
 
 // authorize checks the two headers that every Helix request needs, and the scope. It returns the
 // token, or nil and the refusal.
-func (s *helixServer) authorize(r *http.Request, scope string) (*accessToken, reply) {
+func (s *helixServer) authorize(r *http.Request, scope string) (*token, reply) {
 	name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	token, live := s.identity.liveToken(name)
 	switch {

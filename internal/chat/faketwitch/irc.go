@@ -76,7 +76,7 @@ func (c *client) serve() {
 	for lines.Scan() {
 		line := lines.Text()
 		c.srv.mu.Lock()
-		c.srv.asked.addLine(Received{At: c.srv.opts.Now(), Client: c.conn.RemoteAddr().String(), Line: line})
+		add(&c.srv.asked.lines, Received{At: c.srv.opts.Now(), Client: c.conn.RemoteAddr().String(), Line: line})
 		answer, bye := c.answer(line)
 		c.srv.mu.Unlock()
 		if c.stalled.Load() {

@@ -83,8 +83,6 @@ func add[T any](list *[]T, item T) {
 	*list = append(*list, item)
 }
 
-func (r *record) addLine(line Received) { add(&r.lines, line) }
-
 // copyList returns a copy of one of the record's lists.
 func copyList[T any](s *state, list *[]T) []T {
 	s.mu.Lock()
