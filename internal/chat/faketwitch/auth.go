@@ -1,7 +1,6 @@
 package faketwitch
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,8 +22,7 @@ type identityServer struct {
 	vague    bool
 	life     time.Duration // lifetime of a device code
 	interval time.Duration // polling interval for a device code
-	failing  *Fault        // the answer to every request, or nil
-	next     []Fault       // the answers to the next requests
+	faults   faults
 }
 
 func newIdentityServer(s *state) identityServer {
@@ -53,17 +51,8 @@ func (s *identityServer) serveAuth(endpoint func(authCall) reply) http.HandlerFu
 		c.form, _ = url.ParseQuery(string(arrived.body)) // invalid fields count as missing
 		s.mu.Lock()
 		add(&s.asked.requests, asked)
-		fault, faulty := s.takeFault()
-		var answer reply
-		if !faulty || fault.After || fault.Status == AsAsked {
-			answer = endpoint(c)
-		}
-		if faulty && fault.Status != AsAsked {
-			answer = authRefusal(fault.Status, fault.Message)
-			if fault.Body != "" {
-				answer.body = json.RawMessage(fault.Body)
-			}
-		}
+		fault := s.faults.take(*asked)
+		answer := fault.answer(authRefusal, func() reply { return endpoint(c) })
 		asked.Status = answer.status
 		s.mu.Unlock()
 		fault.stall(r.Context())
@@ -76,26 +65,19 @@ func authRefusal(status int, message string) reply {
 	return reply{status: status, body: map[string]any{"status": status, "message": message}}
 }
 
-// takeFault returns the next fault, if there is one.
-func (s *identityServer) takeFault() (Fault, bool) {
-	if len(s.next) > 0 {
-		next := s.next[0]
-		s.next = s.next[1:]
-		return next, true
-	}
-	if s.failing != nil {
-		return *s.failing, true
-	}
-	return Fault{}, false
-}
-
 // FailNextAuth makes the identity server answer its next requests with these faults, one each.
 func (s *identityServer) FailNextAuth(list ...Fault) {
-	s.locked(func() { s.next = append(s.next, list...) })
+	s.locked(func() { s.faults.next = append(s.faults.next, list...) })
 }
 
 // FailAuth makes the identity server answer every request with this fault. Nil ends the fault.
-func (s *identityServer) FailAuth(fault *Fault) { s.locked(func() { s.failing = fault }) }
+func (s *identityServer) FailAuth(fault *Fault) {
+	var decide func(Request) (Fault, bool)
+	if fault != nil {
+		decide = func(Request) (Fault, bool) { return *fault, true }
+	}
+	s.locked(func() { s.faults.decide = decide })
+}
 
 // validateToken returns the owner of a token.
 func (s *identityServer) validateToken(c authCall) reply {

@@ -35,13 +35,13 @@ func (f Fault) stall(client context.Context) {
 	}
 }
 
-// answer returns the fault's answer to a request. It calls do only if the fault carries the request
-// out.
-func (f Fault) answer(do func() reply) reply {
+// answer returns the fault's answer to a request, as a refusal in the server's format. It calls do
+// only if the fault carries the request out.
+func (f Fault) answer(refuse func(status int, message string) reply, do func() reply) reply {
 	if f.Status == AsAsked {
 		return do()
 	}
-	answer := refusal(f.Status, "%s", f.Message)
+	answer := refuse(f.Status, f.Message)
 	if f.Body != "" {
 		answer.body = json.RawMessage(f.Body)
 	}
@@ -49,4 +49,27 @@ func (f Fault) answer(do func() reply) reply {
 		answer.then = do().then
 	}
 	return answer
+}
+
+// faults are the faults of a server. The Server's mu guards them.
+type faults struct {
+	next []Fault
+	// decide returns the fault for a request if there is no next one. Nil means that there is none.
+	decide func(Request) (Fault, bool)
+}
+
+// take returns the fault for a request. If there is none, it returns a fault that changes
+// nothing.
+func (f *faults) take(r Request) Fault {
+	if len(f.next) > 0 {
+		next := f.next[0]
+		f.next = f.next[1:]
+		return next
+	}
+	if f.decide != nil {
+		if fault, ok := f.decide(r); ok {
+			return fault
+		}
+	}
+	return Fault{Status: AsAsked}
 }

@@ -13,7 +13,7 @@ type helixServer struct {
 	*state
 	delivery *delivery
 	identity *identityServer
-	faults   helixFaults
+	faults   faults
 	// ignored is the time until which an account's messages are ignored, by user ID.
 	ignored map[string]time.Time
 	points  budget // of requests
@@ -31,7 +31,7 @@ func (s *helixServer) serveHelix(scope string, endpoint func(call) reply) http.H
 		answer := refusal(http.StatusTooManyRequests, "Too Many Requests")
 		if s.points.take(c.at) {
 			fault = s.faults.take(*asked)
-			answer = fault.answer(func() reply { return s.execute(r, c, scope, endpoint) })
+			answer = fault.answer(refusal, func() reply { return s.execute(r, c, scope, endpoint) })
 		}
 		asked.Status = answer.status
 		s.points.describe(w.Header(), c.at)
@@ -71,7 +71,7 @@ func (s *helixServer) authorize(r *http.Request, scope string) (*token, reply) {
 	case r.Header.Get("Client-Id") != s.opts.ClientID:
 		return nil, refusal(http.StatusUnauthorized, "Client ID and OAuth token do not match")
 	case !token.allows(scope):
-		return nil, refusal(http.StatusUnauthorized, "Missing scope: %s", scope)
+		return nil, refusal(http.StatusUnauthorized, "Missing scope: "+scope)
 	}
 	return token, reply{}
 }

@@ -20,8 +20,8 @@ func listReply(list any) reply {
 }
 
 // refusal returns a Helix answer with an error.
-func refusal(status int, format string, args ...any) reply {
-	return reply{status: status, body: map[string]any{"error": http.StatusText(status), "status": status, "message": fmt.Sprintf(format, args...)}}
+func refusal(status int, message string) reply {
+	return reply{status: status, body: map[string]any{"error": http.StatusText(status), "status": status, "message": message}}
 }
 
 // encode returns the body. A json.RawMessage is sent as it is, even if it isn't JSON.
