@@ -2,9 +2,6 @@ package twitch
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync"
@@ -115,20 +112,6 @@ func (r *Report) Trouble(err error) {
 	detail, now := hostile.Detail(err.Error()), r.clock.Now()
 	r.Log.Warn("twitch chat", "trouble", detail)
 	r.Note(func(s *Status) { s.Detail, s.DetailAt = detail, now })
-}
-
-// Delay waits before the next connection. If the server asked to reconnect and failures is 0, Delay
-// doesn't wait.
-func (r *Report) Delay(ctx context.Context, lost error, failures int, timing Timing) error {
-	r.Enter(Waiting)
-	r.Note(func(s *Status) { s.Reconnects++ }) // after Enter, so that then no channel counts as joined
-	if failures == 0 && errors.Is(lost, ErrReconnect) {
-		r.Trouble(fmt.Errorf("%w; connecting again at once", lost))
-		return nil
-	}
-	wait := Backoff(failures, timing.BackoffMin, timing.BackoffMax)
-	r.Trouble(fmt.Errorf("%w; connecting again in %s", lost, wait.Round(100*time.Millisecond)))
-	return r.clock.Sleep(ctx, wait)
 }
 
 // Note changes the status. It takes a lock, so callers use it a few times per batch, not once per

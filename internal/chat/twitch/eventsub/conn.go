@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
@@ -133,43 +131,19 @@ func (e *Conn) Run(ctx context.Context, sink chat.Sink) error {
 	if err := e.report.Begin(e.Channels, e.Clock, e.Logger); err != nil {
 		return err
 	}
-	defer e.report.Enter(twitch.Stopped)
 	e.seen.Span = maxEventAge
 	client := cmp.Or(e.HTTP, api.NewClient())
 	defer client.CloseIdleConnections()
 
 	timing := e.Timing.WithDefaults()
 	frames := twitch.NewQueue[arrival](timing.QueueWait)
-	group, running := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		e.consume(running, frames, sink)
-		return nil
-	})
-	group.Go(func() error { return e.stayConnected(running, client, timing, frames) })
-
-	if err := group.Wait(); ctx.Err() == nil {
-		e.report.Trouble(err)
-		return err
-	}
-	return nil
-}
-
-// stayConnected runs one session after another until ctx ends.
-func (e *Conn) stayConnected(ctx context.Context, client *http.Client, timing twitch.Timing, frames *queue) error {
-	for failures := 0; ; failures++ {
-		e.report.Enter(twitch.Connecting)
+	consume := func(ctx context.Context) { e.consume(ctx, frames, sink) }
+	connect := func(ctx context.Context) (time.Time, error) {
 		s := newSession(e, client, timing, frames)
 		err := s.run(ctx)
-		if ctx.Err() != nil {
-			return err
-		}
-		if s.isHealthyAt(e.Clock.Now()) {
-			failures = 0
-		}
-		if err := e.report.Delay(ctx, err, failures, timing); err != nil {
-			return err
-		}
+		return s.began, err
 	}
+	return e.report.Run(ctx, timing, consume, connect, nil)
 }
 
 func (e *Conn) chatTime() *clock.Chat { return cmp.Or(e.ChatTime, clock.NewChat(e.Clock.Now)) }

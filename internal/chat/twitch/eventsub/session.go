@@ -201,9 +201,3 @@ func (s *session) isLost() bool {
 
 // scheduleCheck makes keepSubscribed check the subscriptions now.
 func (s *session) scheduleCheck() { chat.WakeUp(s.recheck) }
-
-// isHealthyAt reports whether the session, at the time now, has lasted at least Timing.Healthy. Its
-// end then doesn't count as a consecutive failure.
-func (s *session) isHealthyAt(now time.Time) bool {
-	return !s.began.IsZero() && now.Sub(s.began) >= s.timing.Healthy
-}

@@ -12,8 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-
-	"golang.org/x/sync/errgroup"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
@@ -100,45 +99,18 @@ func (i *Conn) Run(ctx context.Context, sink chat.Sink) error {
 	if err := i.report.Begin(i.Channels, i.Clock, i.Logger); err != nil {
 		return err
 	}
-	defer i.report.Enter(twitch.Stopped)
-
-	timing := i.Timing.WithDefaults()
+	timing, pace := i.Timing.WithDefaults(), newPacer(joinBurst, joinPeriod)
 	lines := twitch.NewQueue[batch](timing.QueueWait)
-	group, running := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		i.consume(running, lines, sink)
-		return nil
-	})
-	group.Go(func() error { return i.stayConnected(running, timing, lines) })
-
-	if err := group.Wait(); ctx.Err() == nil {
-		i.report.Trouble(err)
-		return err
-	}
-	return nil
-}
-
-// stayConnected opens one connection after another until ctx ends or until an error means that
-// another try can't help.
-func (i *Conn) stayConnected(ctx context.Context, timing twitch.Timing, lines *queue) error {
-	pace := newPacer(joinBurst, joinPeriod)
-	for failures := 0; ; failures++ {
-		i.report.Enter(twitch.Connecting)
+	consume := func(ctx context.Context) { i.consume(ctx, lines, sink) }
+	connect := func(ctx context.Context) (time.Time, error) {
 		s := i.newSession(timing, pace, lines)
 		err := s.run(ctx)
 		if errors.Is(err, ErrLogin) {
 			err = i.renew(ctx, s.token, err)
 		}
-		if ctx.Err() != nil || errors.Is(err, ErrLogin) {
-			return err
-		}
-		if s.isHealthyAt(i.Clock.Now()) {
-			failures = 0
-		}
-		if err := i.report.Delay(ctx, err, failures, timing); err != nil {
-			return err
-		}
+		return s.welcomed, err
 	}
+	return i.report.Run(ctx, timing, consume, connect, ErrLogin)
 }
 
 // renew reports a refused token. It returns errRefused if Run should try another token, or refusal

@@ -138,9 +138,3 @@ func (s *session) write(line string) error {
 	}
 	return nil
 }
-
-// isHealthyAt reports whether the connection, at the time now, has lasted at least Timing.Healthy.
-// Its end then doesn't count as a consecutive failure.
-func (s *session) isHealthyAt(now time.Time) bool {
-	return !s.welcomed.IsZero() && now.Sub(s.welcomed) >= s.timing.Healthy
-}
