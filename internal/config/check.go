@@ -43,7 +43,7 @@ func (r *reader) check(c *Config) error {
 		{place{"twitch", "refresh_token"}, checkPrintable(c.Twitch.RefreshToken)},
 		{place{"twitch", "client_secret"}, checkPrintable(c.Twitch.ClientSecret)},
 		{place{"twitch", "slow_mode"}, checkSlowMode(c.Twitch.SlowMode)},
-		{place{"shared", "mode"}, checkShareMode(c.Shared.Mode)},
+		{place{"shared", "mode"}, checkOneOf(c.Shared.Mode, shareModes)},
 		{place{"shared", "url"}, checkNoPassword(c.Shared.URL)},
 		{place{"shared", "url"}, checkSharedURL(c.Shared)},
 		{place{"shared", "namespace"}, checkNamespace(c.Shared.Namespace)},
@@ -52,7 +52,7 @@ func (r *reader) check(c *Config) error {
 		{place{"shared", "interval"}, checkDuration(c.Shared.Interval, 20*time.Millisecond, time.Minute)},
 		{place{"shared", "interval"}, checkSharedInterval(c.Shared)},
 		{place{"shared", "share"}, checkShare(c.Shared)},
-		{place{"shared", "placement"}, checkPlacement(c.Shared.Placement)},
+		{place{"shared", "placement"}, checkOneOf(c.Shared.Placement, placements)},
 		{place{"shared", "tls_ca"}, checkSharedTLS(c.Shared)},
 		{place{"shared", "tls_cert"}, checkTLSFiles(c.Shared.TLSCert, c.Shared.TLSKey)},
 		{place{"web", "token"}, checkPrintable(c.Web.Token)},
@@ -88,14 +88,15 @@ func checkSettings(raid Raid, notices Notices, moderators auth.Access) []finding
 	return []finding{
 		{place{"notices", "text"}, checkNotice(notices.Text)},
 		{place{"notices", "cooldown"}, checkDuration(notices.Cooldown, time.Second, 7*day)},
-		{place{"notices", "language"}, checkLanguage(notices.Language)},
+		// Settings that were stored by earlier versions have no language.
+		{place{"notices", "language"}, checkOneOf(cmp.Or(notices.Language, language.All[0]), language.All)},
 		{place{"raid", "lasts"}, checkDuration(raid.Lasts, time.Second, day)},
 		{place{"raid", "start_rate"}, checkNumber(raid.StartRate, 0, mostStartRate)},
 		{place{"raid", "channel_burst"}, checkNumber(raid.Burst, 1, mostBurst)},
 		{place{"raid", "channel_refill"}, checkDuration(raid.Refill, time.Millisecond, day)},
 		{place{"raid", "first_timer_burst"}, checkNumber(raid.FirstTimerBurst, 1, mostBurst)},
 		{place{"raid", "first_timer_refill"}, checkDuration(raid.FirstTimerRefill, time.Millisecond, day)},
-		{place{"web", "moderator_role"}, checkModeratorRole(moderators)},
+		{place{"web", "moderator_role"}, checkOneOf(moderators, auth.ModeratorRoles())},
 	}
 }
 
@@ -108,26 +109,6 @@ func CheckSettings(raid Raid, notices Notices, moderators auth.Access) error {
 		}
 	}
 	return nil
-}
-
-// checkLanguage returns an error for an unknown language. Empty means English: settings that were
-// stored by earlier versions have none.
-func checkLanguage(tag string) error {
-	if tag != "" && !slices.Contains(language.All, tag) {
-		return fmt.Errorf("%q is not one of %s", tag, strings.Join(language.All, ", "))
-	}
-	return nil
-}
-
-func checkModeratorRole(role auth.Access) error {
-	var names []string
-	for _, known := range auth.ModeratorRoles() {
-		if role == known {
-			return nil
-		}
-		names = append(names, string(known))
-	}
-	return fmt.Errorf("%q is not one of %s", role, strings.Join(names, ", "))
 }
 
 func checkNumber(n, least, most int) error {

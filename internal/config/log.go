@@ -35,9 +35,13 @@ func (l Log) LevelValue() (level slog.Level) {
 }
 
 // checkOneOf returns an error if a value isn't one of the known ones.
-func checkOneOf(value string, known []string) error {
-	if !slices.Contains(known, value) {
-		return fmt.Errorf("%q is not one of %s", value, strings.Join(known, ", "))
+func checkOneOf[T ~string](value T, known []T) error {
+	if slices.Contains(known, value) {
+		return nil
 	}
-	return nil
+	names := make([]string, len(known))
+	for i, one := range known {
+		names[i] = string(one)
+	}
+	return fmt.Errorf("%q is not one of %s", value, strings.Join(names, ", "))
 }

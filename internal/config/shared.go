@@ -73,20 +73,6 @@ func (s Shared) IsCluster() bool {
 	return strings.HasSuffix(scheme, "+cluster")
 }
 
-func checkShareMode(mode string) error {
-	if !slices.Contains(shareModes, mode) {
-		return fmt.Errorf("%q is not one of %s", mode, strings.Join(shareModes, ", "))
-	}
-	return nil
-}
-
-func checkPlacement(name string) error {
-	if !slices.Contains(placements, name) {
-		return fmt.Errorf("%q is not one of %s", name, strings.Join(placements, ", "))
-	}
-	return nil
-}
-
 // checkNoPassword refuses a URL that has a password, or parameters that could be one. The error
 // doesn't contain the URL.
 func checkNoPassword(url string) error {
