@@ -1,13 +1,7 @@
 package access
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
@@ -31,7 +25,7 @@ const (
 type ViewerSessions struct {
 	site Site
 	now  func() time.Time
-	key  []byte
+	key  CookieKey
 }
 
 // viewerSession is the content of a viewer's cookie.
@@ -42,14 +36,9 @@ type viewerSession struct {
 	Ends        int64  `json:"ends"` // Unix time in seconds
 }
 
-// encoding is that of a cookie's value. Each value has one form only.
-var encoding = base64.RawURLEncoding.Strict()
-
 // NewViewerSessions returns ViewerSessions with a new key.
 func NewViewerSessions(site Site, now func() time.Time) *ViewerSessions {
-	key := make([]byte, sha256.Size)
-	rand.Read(key) // never fails
-	return &ViewerSessions{site, now, key}
+	return &ViewerSessions{site, now, NewCookieKey()}
 }
 
 // Begin signs a viewer in: it adds the cookie to the answer.
@@ -71,36 +60,19 @@ func (s *ViewerSessions) Holder(r *http.Request) (v auth.Viewer, ok bool) {
 	return s.open(cookie.Value)
 }
 
-// seal returns the value of a viewer's cookie: the session, and its signature.
+// seal returns the value of a viewer's cookie.
 func (s *ViewerSessions) seal(v auth.Viewer) string {
-	content, err := json.Marshal(viewerSession{
+	return s.key.Seal(viewerSession{
 		v.ID, hostile.ClipName(v.Login, maxViewerName), hostile.ClipName(v.DisplayName, maxViewerName), s.now().Add(ViewerTime).Unix(),
 	})
-	if err != nil {
-		panic(err) // texts and a number can be encoded
-	}
-	text := encoding.EncodeToString(content)
-	return text + "." + encoding.EncodeToString(s.sign(text))
 }
 
 // open returns the viewer of a cookie's value. ok is false if this process has not signed it, or if
 // it has expired.
 func (s *ViewerSessions) open(value string) (v auth.Viewer, ok bool) {
-	text, signature, _ := strings.Cut(value, ".")
-	given, err := encoding.DecodeString(signature)
-	if err != nil || !hmac.Equal(given, s.sign(text)) {
-		return v, false
-	}
-	content, err := encoding.DecodeString(text)
 	var of viewerSession
-	if err != nil || json.Unmarshal(content, &of) != nil || s.now().Unix() >= of.Ends {
+	if !s.key.Open(value, &of) || s.now().Unix() >= of.Ends {
 		return v, false
 	}
 	return auth.Viewer{ID: of.ID, Login: of.Login, DisplayName: of.DisplayName}, true
-}
-
-func (s *ViewerSessions) sign(text string) []byte {
-	mac := hmac.New(sha256.New, s.key)
-	mac.Write([]byte(text)) // never fails
-	return mac.Sum(nil)
 }

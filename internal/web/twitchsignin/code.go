@@ -51,11 +51,7 @@ func (s *SignIns) beginCode(w http.ResponseWriter, r *http.Request) (what purpos
 		return what, "", f
 	}
 	begun := s.flows.begin(what)
-	sealed, err := s.flows.seal(begun)
-	if err != nil {
-		return what, "", nonsense.because(err)
-	}
-	s.flows.set(w, r, sealed)
+	s.flows.set(w, r, s.flows.key.Seal(begun))
 	a := begun.authorization(s.opts.Address)
 	a.Verify = query.Get("account") == "other"
 	return what, tw.Page(a), nil

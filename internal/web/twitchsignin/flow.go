@@ -1,18 +1,14 @@
 package twitchsignin
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
-	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch/person"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
 // purpose is what somebody signs in for.
@@ -41,13 +37,7 @@ const (
 // flows are the sign-ins by code in progress, which are in the browsers' cookies.
 type flows struct {
 	opts *Options
-	key  []byte // seals the cookies
-}
-
-func newFlows(opts *Options) flows {
-	key := make([]byte, 32)
-	rand.Read(key) // never fails
-	return flows{opts, key}
+	key  access.CookieKey
 }
 
 // begin returns a flow that begins now.
@@ -64,45 +54,14 @@ func (f flow) authorization(address string) token.Authorization {
 	return a
 }
 
-// seal returns the flow as a cookie's value that nobody else can make.
-func (fs flows) seal(f flow) (string, error) {
-	text, err := json.Marshal(f)
-	if err != nil {
-		return "", err
-	}
-	encode := base64.RawURLEncoding.EncodeToString
-	return encode(text) + "." + encode(fs.seals(text)), nil
-}
-
-// seals returns the seal of a text.
-func (fs flows) seals(text []byte) []byte {
-	mac := hmac.New(sha256.New, fs.key)
-	mac.Write(text)
-	return mac.Sum(nil)
-}
-
-// open returns the flow of a sealed value, or false if it isn't one of ours.
-func (fs flows) open(value string) (f flow, ok bool) {
-	first, second, _ := strings.Cut(value, ".")
-	text, err := base64.RawURLEncoding.DecodeString(first)
-	if err != nil {
-		return flow{}, false
-	}
-	seal, err := base64.RawURLEncoding.DecodeString(second)
-	if err != nil || !hmac.Equal(seal, fs.seals(text)) {
-		return flow{}, false
-	}
-	return f, json.Unmarshal(text, &f) == nil
-}
-
 // of returns the flow of the browser that sends the request, if the state is that of the flow.
 func (fs flows) of(r *http.Request, state string) (f flow, ok bool) {
 	cookie, err := r.Cookie(fs.opts.Site.CookieName(r, flowCookie))
 	if err != nil {
 		return flow{}, false
 	}
-	f, ok = fs.open(cookie.Value)
-	return f, ok && subtle.ConstantTimeCompare([]byte(f.State), []byte(state)) == 1
+	ok = fs.key.Open(cookie.Value, &f) && subtle.ConstantTimeCompare([]byte(f.State), []byte(state)) == 1
+	return f, ok
 }
 
 // set answers a request with the flow's cookie; an empty value deletes it. The cookie is Lax,

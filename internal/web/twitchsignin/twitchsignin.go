@@ -106,7 +106,7 @@ func New(opts Options) (*SignIns, error) {
 		return nil, err
 	}
 	return &SignIns{
-		Members: newMembers(&opts), opts: &opts, flows: newFlows(&opts), begins: begins, returns: returns, asking: make(chan struct{}, mostAsking),
+		Members: newMembers(&opts), opts: &opts, flows: flows{&opts, access.NewCookieKey()}, begins: begins, returns: returns, asking: make(chan struct{}, mostAsking),
 		devices: devices{flows: map[string]*deviceFlow{}},
 	}, nil
 }
