@@ -77,34 +77,49 @@ func (s *Server) channelRoutes() []route {
 	}
 }
 
+// refuse returns routes that only answer with a problem, because what they are about isn't here.
+func refuse(routes []route, missing error) []route {
+	for i := range routes {
+		routes[i].handle = func(http.ResponseWriter, *http.Request, access.Caller) error { return missing }
+	}
+	return routes
+}
+
 // setupRoutes returns the routes for setting up the bot.
 func (s *Server) setupRoutes() []route {
-	return []route{
-		{"GET /setup", auth.Moderate, ofQuery, s.setups.get, []string{"channel"}},
+	logins := []route{
 		{"GET /login", auth.Own, access.Installation, s.logins.get, nil},
 		{"POST /login", auth.Own, access.Installation, s.logins.begin, nil},
 		{"DELETE /login", auth.Own, access.Installation, s.logins.cancel, nil},
 	}
+	if s.opts.Login == nil {
+		logins = refuse(logins, problem.New(http.StatusNotImplemented, "This chatguard has no bot on Twitch: nobody needs to log in."))
+	}
+	return append(logins, route{"GET /setup", auth.Moderate, ofQuery, s.setups.get, []string{"channel"}})
 }
 
 // webhookRoutes returns the routes about webhooks.
 func (s *Server) webhookRoutes() []route {
 	h := s.webhooks
-	return []route{
-		{"GET /webhooks", auth.Own, access.Installation, h.require(h.list), nil},
-		{"POST /webhooks", auth.Own, access.Installation, h.require(h.add), nil},
-		{"PUT /webhooks/{webhook}", auth.Own, access.Installation, h.require(h.put), nil},
-		{"DELETE /webhooks/{webhook}", auth.Own, access.Installation, h.require(h.delete), nil},
-		{"POST /webhooks/{webhook}/test", auth.Own, access.Installation, h.require(h.test), nil},
-		{"GET /webhooks/{webhook}/deliveries", auth.Own, access.Installation, h.require(h.deliveries), nil},
-		{"POST /webhooks/{webhook}/deliveries/{delivery}/retry", auth.Own, access.Installation, h.require(h.letters((*webhook.Sender).Resend)), nil},
-		{"DELETE /webhooks/{webhook}/deliveries/{delivery}", auth.Own, access.Installation, h.require(h.letters((*webhook.Sender).Discard)), nil},
+	routes := []route{
+		{"GET /webhooks", auth.Own, access.Installation, h.list, nil},
+		{"POST /webhooks", auth.Own, access.Installation, h.add, nil},
+		{"PUT /webhooks/{webhook}", auth.Own, access.Installation, h.put, nil},
+		{"DELETE /webhooks/{webhook}", auth.Own, access.Installation, h.delete, nil},
+		{"POST /webhooks/{webhook}/test", auth.Own, access.Installation, h.test, nil},
+		{"GET /webhooks/{webhook}/deliveries", auth.Own, access.Installation, h.deliveries, nil},
+		{"POST /webhooks/{webhook}/deliveries/{delivery}/retry", auth.Own, access.Installation, h.letters((*webhook.Sender).Resend), nil},
+		{"DELETE /webhooks/{webhook}/deliveries/{delivery}", auth.Own, access.Installation, h.letters((*webhook.Sender).Discard), nil},
 	}
+	if s.opts.Webhooks == nil {
+		return refuse(routes, problem.New(http.StatusNotImplemented, "This chatguard sends nothing to webhooks."))
+	}
+	return routes
 }
 
 // grantRoutes returns the routes for tokens, sign-in links and sessions.
 func (s *Server) grantRoutes() []route {
-	return []route{
+	routes := []route{
 		{"GET /access", auth.Own, access.Installation, s.grants.getAccess, nil},
 		{"POST /tokens", auth.Own, access.Installation, s.grants.postToken, nil},
 		{"DELETE /tokens/{name}", auth.Own, access.Installation, s.grants.deleteToken, nil},
@@ -112,6 +127,10 @@ func (s *Server) grantRoutes() []route {
 		{"DELETE /links/{link}", auth.Own, access.Installation, s.grants.deleteLink, nil},
 		{"DELETE /sessions/{session}", auth.Own, access.Installation, s.grants.deleteSession, nil},
 	}
+	if s.opts.Grants == nil {
+		return refuse(routes, problem.New(http.StatusNotImplemented, "There are no tokens and sessions here."))
+	}
+	return routes
 }
 
 // policyRoutes returns the routes for the limits of a channel, and for trying limits.

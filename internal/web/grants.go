@@ -69,9 +69,6 @@ type shownGrants struct {
 
 // getAccess is GET /access.
 func (h *grants) getAccess(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	if h.store == nil {
-		return errNoGrants()
-	}
 	all, err := h.store.Grants(r.Context())
 	if err != nil {
 		return errUnreadable("Tokens and sessions can't be listed now", err)
@@ -98,7 +95,7 @@ type madeToken struct {
 // postToken is POST /tokens.
 func (h *grants) postToken(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	var wanted tokenWanted
-	if err := h.readWanted(w, r, &wanted); err != nil {
+	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
 	}
 	ttl, err := expiryOf(wanted.Expires)
@@ -141,7 +138,7 @@ type madeLink struct {
 // postLink is POST /links.
 func (h *grants) postLink(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	var wanted linkWanted
-	if err := h.readWanted(w, r, &wanted); err != nil {
+	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
 	}
 	if err := h.checkWanted(r.Context(), who, auth.CheckTokenName(wanted.Name), wanted.Role, auth.PeoplesRoles()); err != nil {
@@ -153,14 +150,6 @@ func (h *grants) postLink(w http.ResponseWriter, r *http.Request, who access.Cal
 	}
 	h.audit(r.Context(), who, journal.LinkMade, journal.TokenDetail{Name: wanted.Name, Role: string(wanted.Role)})
 	return problem.WriteJSON(w, madeLink{h.access.Link(r, code)})
-}
-
-// readWanted reads what a request wants to be made.
-func (h *grants) readWanted(w http.ResponseWriter, r *http.Request, wanted any) error {
-	if h.store == nil {
-		return errNoGrants()
-	}
-	return problem.ReadJSON(w, r, wanted)
 }
 
 // checkWanted returns a problem if the name or the role can't be used, or if the caller has made
@@ -216,9 +205,6 @@ func expiryOf(text string) (time.Duration, error) {
 
 // deleteToken is DELETE /tokens/{name}. It also ends the name's links and sessions.
 func (h *grants) deleteToken(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	if h.store == nil {
-		return errNoGrants()
-	}
 	name := r.PathValue("name")
 	ended, err := h.store.Revoke(r.Context(), name)
 	switch {
@@ -252,9 +238,6 @@ func (h *grants) deleteLink(w http.ResponseWriter, r *http.Request, who access.C
 func (h *grants) end(
 	w http.ResponseWriter, r *http.Request, who access.Caller, action journal.AuditAction, kind string, end func(ctx context.Context, id string) (auth.Identity, bool, error),
 ) error {
-	if h.store == nil {
-		return errNoGrants()
-	}
 	whose, ok, err := end(r.Context(), r.PathValue(kind))
 	switch {
 	case err != nil:
@@ -280,8 +263,4 @@ func (h *grants) audit(ctx context.Context, who access.Caller, action journal.Au
 	if err != nil {
 		h.log.Error("a change of access can't be recorded in the audit", "author", who.Author(), "action", action, "error", err)
 	}
-}
-
-func errNoGrants() error {
-	return problem.New(http.StatusNotImplemented, "There are no tokens and sessions here.")
 }

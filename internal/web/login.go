@@ -90,9 +90,6 @@ const maxClientID = 100
 
 // begin is POST /login.
 func (h *logins) begin(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	if err := h.require(); err != nil {
-		return err
-	}
 	var wanted loginWanted
 	if r.ContentLength != 0 {
 		if err := problem.ReadJSON(w, r, &wanted); err != nil {
@@ -111,27 +108,13 @@ func (h *logins) begin(w http.ResponseWriter, r *http.Request, who access.Caller
 
 // get is GET /login.
 func (h *logins) get(w http.ResponseWriter, _ *http.Request, _ access.Caller) error {
-	if err := h.require(); err != nil {
-		return err
-	}
 	return problem.WriteJSON(w, h.bot.Login())
 }
 
 // cancel is DELETE /login.
 func (h *logins) cancel(w http.ResponseWriter, _ *http.Request, _ access.Caller) error {
-	if err := h.require(); err != nil {
-		return err
-	}
 	h.bot.Cancel()
 	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// require returns a problem if there is no bot that could be logged in.
-func (h *logins) require() error {
-	if h.bot == nil {
-		return problem.New(http.StatusNotImplemented, "This chatguard has no bot on Twitch: nobody needs to log in.")
-	}
 	return nil
 }
 

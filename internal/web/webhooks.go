@@ -54,16 +54,6 @@ type webhookDeliveries struct {
 	Dead    []webhook.Delivery `json:"dead"`    // newest first
 }
 
-// require returns a handler that refuses all requests if there are no webhooks.
-func (h *webhooks) require(handle access.Handler) access.Handler {
-	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-		if h.sender == nil {
-			return problem.New(http.StatusNotImplemented, "This chatguard sends nothing to webhooks.")
-		}
-		return handle(w, r, who)
-	}
-}
-
 // list is GET /webhooks.
 func (h *webhooks) list(w http.ResponseWriter, _ *http.Request, _ access.Caller) error {
 	return problem.WriteJSON(w, webhookList{h.sender.List()})
