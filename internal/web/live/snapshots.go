@@ -19,13 +19,11 @@ type snapshot struct {
 type snapshots struct {
 	feed *feed
 	turn chan struct{} // holds a value while a snapshot is made
-
-	mu   sync.Mutex
-	kept map[Audience]snapshot // the last one of each
+	kept sync.Map      // Audience → snapshot: the last one of each
 }
 
 func newSnapshots(of *feed) *snapshots {
-	return &snapshots{feed: of, turn: make(chan struct{}, 1), kept: map[Audience]snapshot{}}
+	return &snapshots{feed: of, turn: make(chan struct{}, 1)}
 }
 
 // get returns the current snapshot for an Audience. If another snapshot is being made, it waits for
@@ -40,8 +38,8 @@ func (s *snapshots) get(ctx context.Context, a Audience) (snapshot, error) {
 	if err := ctx.Err(); err != nil { // select is random if both channels are ready
 		return snapshot{}, err
 	}
-	if kept, ok := s.find(a); ok && kept.seq == s.feed.lastNumber() {
-		return kept, nil
+	if kept, ok := s.kept.Load(a); ok && kept.(snapshot).seq == s.feed.lastNumber() {
+		return kept.(snapshot), nil
 	}
 	seq, err := s.feed.publishPending()
 	if err != nil {
@@ -54,26 +52,9 @@ func (s *snapshots) get(ctx context.Context, a Audience) (snapshot, error) {
 		return snapshot{}, err
 	}
 	made := snapshot{seq, data}
-	s.keep(a, made)
+	s.kept.Store(a, made)
 	return made, nil
 }
 
-func (s *snapshots) find(a Audience) (snapshot, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept, ok := s.kept[a]
-	return kept, ok
-}
-
-func (s *snapshots) keep(a Audience, made snapshot) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.kept[a] = made
-}
-
 // forget drops the cached snapshots, because a large one takes some megabytes.
-func (s *snapshots) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.kept)
-}
+func (s *snapshots) forget() { s.kept.Clear() }
