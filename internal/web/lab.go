@@ -40,18 +40,26 @@ func errLab(err error) error {
 	return err
 }
 
-// laboratory answers questions to the Lab. It keeps nothing, and changes no channel. While a client
-// sends or receives, its question takes one of its holder's two places, and if it is large, one of
-// the large ones. It takes one of the places for work, which all share, only while chatguard works
-// on it.
-type laboratory struct {
+// labs answers questions to the Lab. It keeps nothing, and changes no channel. While a client sends
+// or receives, its question takes one of its holder's two places, and if it is large, one of the
+// large ones. It takes one of the places for work, which all share, only while chatguard works on
+// it.
+type labs struct {
 	holders                 longReads
 	large, pending, working chan struct{}
+
+	recordings  recordings // nil if there are none
+	reads       *longReads // of the recordings
+	isDashboard bool
+	// spent is told how much work an answer to a holder was; nil means that nobody counts.
+	spent func(ctx context.Context, holder string, work int64)
 }
 
-func newLaboratory() *laboratory {
-	return &laboratory{
-		longReads{byHolder: map[string]*readsOfHolder{}}, make(chan struct{}, labLarge), make(chan struct{}, labPending), make(chan struct{}, labWorkers()),
+// newLabs returns labs without recordings.
+func newLabs() *labs {
+	return &labs{
+		holders: longReads{byHolder: map[string]*readsOfHolder{}},
+		large:   make(chan struct{}, labLarge), pending: make(chan struct{}, labPending), working: make(chan struct{}, labWorkers()),
 	}
 }
 
@@ -59,22 +67,18 @@ func newLaboratory() *laboratory {
 // processor of its own if there are several.
 func labWorkers() int { return min(2, max(1, runtime.GOMAXPROCS(0)-1)) }
 
-// resolve replaces recorded traffic by its messages.
-type resolve func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error)
-
-// answer answers a question of a holder. Without resolve, there is no recorded traffic. spent is
-// told how much work it was, unless it is nil.
-func (h *laboratory) answer(w http.ResponseWriter, r *http.Request, holder string, resolve resolve, spent func(work int64)) error {
-	end, err := h.holders.begin(r.Context(), holder, labWait)
+// post is POST /lab.
+func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	end, err := h.holders.begin(r.Context(), who.Author(), labWait)
 	if err != nil {
 		return errLabBusy()
 	}
 	defer end()
-	question, err := h.read(w, r)
+	question, err := h.readQuestion(w, r)
 	if err != nil {
 		return err
 	}
-	body, err := h.work(r.Context(), question, resolve, spent)
+	body, err := h.work(r.Context(), who, question)
 	if r.Context().Err() != nil {
 		return nil // The client is gone, usually to ask again.
 	}
@@ -93,8 +97,8 @@ func (h *laboratory) answer(w http.ResponseWriter, r *http.Request, holder strin
 	return nil
 }
 
-// read reads the JSON of a question.
-func (h *laboratory) read(w http.ResponseWriter, r *http.Request) (question json.RawMessage, err error) {
+// readQuestion reads the JSON of a question.
+func (h *labs) readQuestion(w http.ResponseWriter, r *http.Request) (question json.RawMessage, err error) {
 	body := &largeBody{ReadCloser: r.Body, begin: func() error {
 		if !takeWithin(r.Context(), h.large, labWait) {
 			return errLabBusy()
@@ -134,7 +138,7 @@ func (b *largeBody) Read(p []byte) (int, error) {
 }
 
 // work returns the answer's JSON for that of a question.
-func (h *laboratory) work(ctx context.Context, question json.RawMessage, resolve resolve, spent func(int64)) ([]byte, error) {
+func (h *labs) work(ctx context.Context, who access.Caller, question json.RawMessage) ([]byte, error) {
 	if !takeWithin(ctx, h.pending, labWait) {
 		return nil, errLabBusy()
 	}
@@ -144,14 +148,15 @@ func (h *laboratory) work(ctx context.Context, question json.RawMessage, resolve
 		return nil, problem.Unread(err)
 	}
 	var recorded []lab.Message
-	if t := q.Traffic; t != nil && t.Kind == lab.Recorded && resolve != nil {
+	if t := q.Traffic; t != nil && t.Kind == lab.Recorded && h.recordings != nil {
 		var err error
-		if recorded, err = resolve(ctx, t); err != nil {
+		recorded, err = readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, who.Identity, t) })
+		if err != nil {
 			return nil, err
 		}
 		q.Messages, q.Traffic = recorded, nil
 	}
-	return h.run(ctx, q.Question, recorded, spent)
+	return h.run(ctx, who, q.Question, recorded)
 }
 
 func errLabBusy() error {
@@ -166,14 +171,14 @@ func takeWithin(ctx context.Context, places chan struct{}, longest time.Duration
 }
 
 // run waits for its turn, and returns the answer's JSON. recorded is part of it.
-func (h *laboratory) run(ctx context.Context, q lab.Question, recorded []lab.Message, spent func(int64)) ([]byte, error) {
+func (h *labs) run(ctx context.Context, who access.Caller, q lab.Question, recorded []lab.Message) ([]byte, error) {
 	if !takeWithin(ctx, h.working, labWait) {
 		return nil, errLabBusy()
 	}
 	defer func() { <-h.working }()
 	answer, err := lab.Run(ctx, q)
-	if spent != nil {
-		spent(answer.Work())
+	if h.spent != nil {
+		h.spent(ctx, who.Name, answer.Work())
 	}
 	if err != nil {
 		return nil, err
@@ -182,16 +187,6 @@ func (h *laboratory) run(ctx context.Context, q lab.Question, recorded []lab.Mes
 		answer.Messages = recorded
 	}
 	return answer.AppendJSON(nil)
-}
-
-// labs answers questions to a Lab, which may be about recorded traffic.
-type labs struct {
-	*laboratory
-	recordings  recordings // nil if there are none
-	reads       *longReads
-	isDashboard bool
-	// spent is told how much work an answer to a holder was; nil means that nobody counts.
-	spent func(ctx context.Context, holder string, work int64)
 }
 
 // labOffer is the answer to GET /lab.
@@ -213,19 +208,4 @@ func (h *labs) get(w http.ResponseWriter, _ *http.Request, who access.Caller) er
 		offer.Channels = h.recordings.offered(who.Identity)
 	}
 	return problem.WriteJSON(w, offer)
-}
-
-// post is POST /lab.
-func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	var resolve resolve
-	if h.recordings != nil {
-		resolve = func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
-			return readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, who.Identity, t) })
-		}
-	}
-	var spent func(int64)
-	if h.spent != nil {
-		spent = func(work int64) { h.spent(r.Context(), who.Name, work) }
-	}
-	return h.answer(w, r, who.Author(), resolve, spent)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/turntest"
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
 // labAnswer is a part of the answer to a question.
@@ -220,7 +221,7 @@ func TestLabSite_Offer(t *testing.T) {
 
 // More questions than work at a time wait for their turn, and give up with their client.
 func TestLab_Turns(t *testing.T) {
-	h := newLaboratory()
+	h := newLabs()
 	if n := cap(h.working); n < 1 || n > 2 {
 		t.Errorf("%d questions may be at work at a time", n)
 	}
@@ -233,11 +234,11 @@ func TestLab_Turns(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"lanes": [{"limits": []}]}`), &q); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.run(ctx, q.Question, nil, nil); err == nil || !strings.Contains(err.Error(), "The Lab is busy with other questions.") {
+	if _, err := h.run(ctx, access.Caller{}, q.Question, nil); err == nil || !strings.Contains(err.Error(), "The Lab is busy with other questions.") {
 		t.Errorf("error %v", err)
 	}
 	<-h.working
-	if _, err := h.run(t.Context(), q.Question, nil, nil); err != nil || len(h.working) != cap(h.working)-1 {
+	if _, err := h.run(t.Context(), access.Caller{}, q.Question, nil); err != nil || len(h.working) != cap(h.working)-1 {
 		t.Errorf("with a free turn: %v", err)
 	}
 }

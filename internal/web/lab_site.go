@@ -46,9 +46,9 @@ type LabSite struct {
 // NewLabSite returns a LabSite with recorded traffic, which may be nil. Of site, Listen, PublicURL
 // and TrustedProxies are used. A nil now means the wall clock, and a nil log slog.Default.
 func NewLabSite(site access.Site, recorded *simulate.Recordings, now func() time.Time, log *slog.Logger) (*LabSite, error) {
-	s := &LabSite{site: site, labs: &labs{laboratory: newLaboratory(), reads: newLongReads()}, now: now, log: cmp.Or(log, slog.Default())}
+	s := &LabSite{site: site, labs: newLabs(), now: now, log: cmp.Or(log, slog.Default())}
 	if recorded != nil {
-		s.labs.recordings = fileRecordings{recorded}
+		s.labs.recordings, s.labs.reads = fileRecordings{recorded}, newLongReads()
 	}
 	if now == nil {
 		s.now = time.Now

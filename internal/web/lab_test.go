@@ -151,9 +151,9 @@ func manyMessages() string {
 
 // BenchmarkLab asks about 1,000 messages in eight lanes over HTTP.
 func BenchmarkLab(b *testing.B) {
-	lab := newLaboratory()
+	lab := newLabs()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := lab.answer(w, r, "anna", nil, nil); err != nil {
+		if err := lab.post(w, r, access.Caller{}); err != nil {
 			b.Error(err)
 		}
 	}))

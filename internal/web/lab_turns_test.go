@@ -12,7 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/turntest"
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
 // slowAnswer is the answer to a client that reads nothing until wait is closed.
@@ -26,6 +28,10 @@ func (s slowAnswer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+func callerNamed(name string) access.Caller {
+	return access.Caller{Identity: auth.Identity{Name: name}}
+}
+
 // labQuestionFrom returns a question with this body.
 func labQuestionFrom(body io.Reader) *http.Request {
 	r := httptest.NewRequest("POST", "/api/v1/lab", body)
@@ -37,23 +43,23 @@ func labQuestionFrom(body io.Reader) *http.Request {
 func TestLab_SlowPeople(t *testing.T) {
 	small, large := `{`+oneLane+`}`, `{`+oneLane+`,"messages": [`+strings.Repeat(" ", labSmall)+`]}`
 	big := manyMessages() // of its answer
-	for name, slow := range map[string]func(h *laboratory, i int, wait <-chan struct{}, end io.Reader){
-		"one byte of one address": func(h *laboratory, _ int, _ <-chan struct{}, end io.Reader) {
-			h.answer(httptest.NewRecorder(), labQuestionFrom(io.MultiReader(strings.NewReader("{"), end)), "slow", nil, nil)
+	for name, slow := range map[string]func(h *labs, i int, wait <-chan struct{}, end io.Reader){
+		"one byte of one address": func(h *labs, _ int, _ <-chan struct{}, end io.Reader) {
+			h.post(httptest.NewRecorder(), labQuestionFrom(io.MultiReader(strings.NewReader("{"), end)), callerNamed("slow"))
 		},
-		"one byte of many addresses": func(h *laboratory, i int, _ <-chan struct{}, end io.Reader) {
-			h.answer(httptest.NewRecorder(), labQuestionFrom(io.MultiReader(strings.NewReader("{"), end)), fmt.Sprint("slow", i), nil, nil)
+		"one byte of many addresses": func(h *labs, i int, _ <-chan struct{}, end io.Reader) {
+			h.post(httptest.NewRecorder(), labQuestionFrom(io.MultiReader(strings.NewReader("{"), end)), callerNamed(fmt.Sprint("slow", i)))
 		},
-		"large questions of many": func(h *laboratory, i int, _ <-chan struct{}, end io.Reader) {
-			h.answer(httptest.NewRecorder(), labQuestionFrom(io.MultiReader(strings.NewReader(large[:len(large)-2]), end)), fmt.Sprint("slow", i), nil, nil)
+		"large questions of many": func(h *labs, i int, _ <-chan struct{}, end io.Reader) {
+			h.post(httptest.NewRecorder(), labQuestionFrom(io.MultiReader(strings.NewReader(large[:len(large)-2]), end)), callerNamed(fmt.Sprint("slow", i)))
 		},
-		"large answers of one address": func(h *laboratory, _ int, wait <-chan struct{}, _ io.Reader) {
-			h.answer(slowAnswer{httptest.NewRecorder(), wait}, labQuestionFrom(strings.NewReader(big)), "slow", nil, nil)
+		"large answers of one address": func(h *labs, _ int, wait <-chan struct{}, _ io.Reader) {
+			h.post(slowAnswer{httptest.NewRecorder(), wait}, labQuestionFrom(strings.NewReader(big)), callerNamed("slow"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, wait := newLaboratory(), make(chan struct{})
+				h, wait := newLabs(), make(chan struct{})
 				end, finish := io.Pipe()
 				for i := range 30 {
 					go slow(h, i, wait, end)
@@ -66,7 +72,7 @@ func TestLab_SlowPeople(t *testing.T) {
 				}
 				for _, question := range quick {
 					w := httptest.NewRecorder()
-					if err := h.answer(w, labQuestionFrom(strings.NewReader(question)), "quick", nil, nil); err != nil || w.Code != http.StatusOK || time.Since(began) != 0 {
+					if err := h.post(w, labQuestionFrom(strings.NewReader(question)), callerNamed("quick")); err != nil || w.Code != http.StatusOK || time.Since(began) != 0 {
 						t.Errorf("another's question: %v %d after %s", err, w.Code, time.Since(began))
 					}
 				}

@@ -167,7 +167,8 @@ func (s *Server) createResources() {
 	s.settings = &settings{s.channels, controls.Settings}
 	s.policies = &channelPolicies{s.channels, guard, o.Live.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{guard, o.Live.Policies, o.Store, s.reads, newPreviewCache()}
-	s.labs = &labs{laboratory: newLaboratory(), recordings: storedRecordings{s.channels, o.Store, now}, reads: s.reads, isDashboard: true}
+	s.labs = newLabs()
+	s.labs.recordings, s.labs.reads, s.labs.isDashboard = storedRecordings{s.channels, o.Store, now}, s.reads, true
 	s.users = &users{s.channels, guard, controls.Silences, o.Store, s.reads, o.Check.Space, log}
 	s.amendments = &amendments{s.users, controls}
 	s.archive = &archive{s.users, o.Store, s.reads, log}
