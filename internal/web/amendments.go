@@ -49,7 +49,7 @@ func (h *amendments) grant(w http.ResponseWriter, r *http.Request, who access.Ca
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
 	}
-	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
 		if h.controls.Users.GrantsEverywhere(t.ChannelID, wanted.Limit) {
 			if err := access.CheckAll(who, auth.Help); err != nil {
 				return done, err
@@ -62,7 +62,7 @@ func (h *amendments) grant(w http.ResponseWriter, r *http.Request, who access.Ca
 
 // reset is POST …/reset.
 func (h *amendments) reset(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
 		done.Saved, err = h.controls.Users.Reset(ctx, t)
 		return done, err
 	})
@@ -75,7 +75,7 @@ func (h *amendments) exempt(w http.ResponseWriter, r *http.Request, who access.C
 	if err != nil {
 		return err
 	}
-	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
 		done, err := h.controls.Users.Exempt(ctx, t, parseTags(r.Header.Get("If-Match")), length)
 		answer := changedOverride(done)
 		answer.Until = done.Now.ExemptUntil
@@ -103,7 +103,7 @@ func (h *amendments) setOverride(w http.ResponseWriter, r *http.Request, who acc
 	if !who.Access.Allows(auth.Moderate) {
 		set = h.controls.Users.SetExemption
 	}
-	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
 		done, err := set(ctx, t, parseTags(r.Header.Get("If-Match")), own)
 		if errors.Is(err, control.ErrMoreThanExemption) {
 			err = problem.New(http.StatusForbidden, "%s has %s access; changing more than the exemption needs moderate access.", who.Name, who.Access)
@@ -118,13 +118,8 @@ func changedOverride(done control.Overridden) amended {
 	return amended{Saved: done.Saved, OverrideETag: policies.Tag(done.Now), Former: &done.Former}
 }
 
-// amend changes the user named by the request's path.
-func (h *amendments) amend(w http.ResponseWriter, r *http.Request, who access.Caller, change func(context.Context, journal.Target) (amended, error)) error {
-	return amendAs(h, w, r, who, change)
-}
-
-// amendAs is amend for a change with an answer of another type.
-func amendAs[T any](h *amendments, w http.ResponseWriter, r *http.Request, who access.Caller, change func(context.Context, journal.Target) (T, error)) error {
+// amend changes the user named by the request's path, and answers with the result of change.
+func amend[T any](h *amendments, w http.ResponseWriter, r *http.Request, who access.Caller, change func(context.Context, journal.Target) (T, error)) error {
 	if h.controls.Users == nil {
 		return errNoControls()
 	}

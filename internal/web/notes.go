@@ -47,7 +47,7 @@ func (h *amendments) addNote(w http.ResponseWriter, r *http.Request, who access.
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
 	}
-	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done changedNote, err error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (done changedNote, err error) {
 		done.Note, done.Saved, err = h.controls.Notes.Add(ctx, t, wanted.Text)
 		return done, err
 	})
@@ -59,7 +59,7 @@ func (h *amendments) deleteNote(w http.ResponseWriter, r *http.Request, who acce
 	if err != nil {
 		return errControls(control.ErrNoNote)
 	}
-	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done changedNote, err error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (done changedNote, err error) {
 		done.Note, done.Saved, err = h.controls.Notes.Delete(ctx, t, id)
 		return done, err
 	})

@@ -101,7 +101,7 @@ type unpardoned struct {
 
 // pardonUser is POST /channels/{channel}/users/{id}/pardon.
 func (h *amendments) pardonUser(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done pardonedUser, err error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (done pardonedUser, err error) {
 		if done.Pardon, done.Saved, err = h.controls.Pardons.PardonUser(ctx, t); err != nil {
 			return done, err
 		}
@@ -116,7 +116,7 @@ func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who ac
 	if err != nil {
 		return errControls(control.ErrNoUndo)
 	}
-	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done unpardoned, err error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (done unpardoned, err error) {
 		done.Undone, done.Saved, err = h.controls.Pardons.Undo(ctx, t, id)
 		return done, err
 	})

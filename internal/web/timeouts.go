@@ -53,7 +53,7 @@ func (h *amendments) timeOut(w http.ResponseWriter, r *http.Request, who access.
 	if err != nil || length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
 		return problem.New(http.StatusUnprocessableEntity, "\"length\" must be from \"1s\" to \"14d\", such as \"10m\" or \"1h30m\", not %s.", problem.Quote(wanted.Length))
 	}
-	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
 		done, err := h.controls.Silences.TimeOut(ctx, t, length, wanted.Reason, wanted.Replace)
 		return actedOn(done, "timeout"), err
 	})
@@ -67,7 +67,7 @@ func (h *amendments) ban(w http.ResponseWriter, r *http.Request, who access.Call
 			return err
 		}
 	}
-	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
 		done, err := h.controls.Silences.Ban(ctx, t, wanted.Reason)
 		return actedOn(done, "ban"), err
 	})
@@ -86,7 +86,7 @@ func (h *amendments) endBan(w http.ResponseWriter, r *http.Request, who access.C
 func (h *amendments) lift(
 	w http.ResponseWriter, r *http.Request, who access.Caller, lift func(context.Context, journal.Target) (control.Acted, error),
 ) error {
-	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
+	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
 		done, err := lift(ctx, t)
 		return actedOn(done, ""), err
 	})
