@@ -1,11 +1,6 @@
 package access
 
-import (
-	"net"
-	"net/http"
-	"net/netip"
-	"slices"
-)
+import "net/http"
 
 // noteProxy logs once that requests come through an untrusted proxy on this machine. It does
 // nothing if the dashboard is part of another site, because that site handles its own proxies.
@@ -22,14 +17,5 @@ func (a *Authenticator) noteProxy(r *http.Request) {
 // isUntrustedProxy reports whether a request from this machine names another client address in a
 // header that isn't trusted.
 func (s Site) isUntrustedProxy(r *http.Request) bool {
-	if r.Header.Get("X-Forwarded-For") == "" {
-		return false
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-	peer, err := netip.ParseAddr(host)
-	peer = peer.Unmap()
-	return err == nil && peer.IsLoopback() && !slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer) })
+	return r.Header.Get("X-Forwarded-For") != "" && s.comesFrom(r, localOrigin)
 }

@@ -62,9 +62,12 @@ func (s Site) isTLSOnly(r *http.Request) bool {
 }
 
 // IsFromProxy reports whether the request has come over a connection of one of our proxies.
-func (s Site) IsFromProxy(r *http.Request) bool {
+func (s Site) IsFromProxy(r *http.Request) bool { return s.comesFrom(r, proxyOrigin) }
+
+// comesFrom reports whether the request has come over a connection from an origin.
+func (s Site) comesFrom(r *http.Request, from origin) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && s.originOf(peer.Addr().Unmap()) == proxyOrigin
+	return err == nil && s.originOf(peer.Addr().Unmap()) == from
 }
 
 // Client returns the address that the request comes from: the last forwarded address that isn't one
