@@ -70,5 +70,13 @@ func (a *Authenticator) SessionOf(who Caller) string {
 
 // Link returns the address that signs in with a code, as the sender of a request reaches the Site.
 func (a *Authenticator) Link(r *http.Request, code string) string {
-	return a.opts.Site.linkFor(r, code)
+	site := a.opts.Site
+	if site.PublicURL != nil {
+		return site.Link("", code)
+	}
+	scheme := "http"
+	if site.isSecure(r) {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host + "/#signin=" + code
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -31,19 +30,6 @@ type Site struct {
 // means Listen.
 func (s Site) Link(addr, code string) string {
 	return s.Address(addr) + "#signin=" + code
-}
-
-// linkFor returns the address that signs in with a one-time code, as the sender of a request
-// reaches the Site.
-func (s Site) linkFor(r *http.Request, code string) string {
-	if s.PublicURL != nil {
-		return s.Link("", code)
-	}
-	scheme := "http"
-	if s.isSecure(r) {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host + "/#signin=" + code
 }
 
 // Address returns the dashboard's address for people, with a trailing slash. addr is as in Link.
