@@ -3,6 +3,7 @@ package policies
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -104,7 +105,7 @@ func apply(p chatguard.Policy, changes []journal.Change) (chatguard.Policy, erro
 		if c.Key == orderKey {
 			var ok bool
 			if wanted, ok = namesIn(c.To); !ok {
-				return p, errNoOrder
+				return p, errors.New("the order of the limits is not a list of names")
 			}
 			continue
 		}

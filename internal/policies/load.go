@@ -141,7 +141,7 @@ type LiveChange struct {
 }
 
 // Resolve returns a channel's policy in force: base with the changes of r applied. valid returns an
-// error if the Guard refuses a policy, and then r isn't used. acceptable is as in Options.
+// error if the Guard refuses a policy, and then r isn't used. acceptable is as in Options, not nil.
 func Resolve(
 	channelID string, base chatguard.Policy, r journal.Revision, valid, acceptable func(channelID string, p chatguard.Policy) error,
 ) LiveChange {
@@ -154,9 +154,6 @@ func Resolve(
 		if live.Problem = valid(channelID, policy); live.Problem == nil {
 			live.InForce, live.Left, live.Difference = policy, left, Diff(base, policy)
 		}
-	}
-	if acceptable == nil {
-		return live
 	}
 	if live.Unacceptable = acceptable(channelID, live.InForce); live.Unacceptable != nil {
 		live.InForce.Mode = chatguard.Observe

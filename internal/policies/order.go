@@ -1,15 +1,11 @@
 package policies
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
-
-// errNoOrder is the error for an order that isn't a list of names.
-var errNoOrder = errors.New("the order of the limits is not a list of names")
 
 // ownNames returns the names of the limits that a channel can change, in order. The others keep
 // their places.

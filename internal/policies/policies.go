@@ -105,6 +105,9 @@ type Policies struct {
 // New returns Policies. They don't change the Guard until Restore.
 func New(o Options) *Policies {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Acceptable == nil {
+		o.Acceptable = func(string, chatguard.Policy) error { return nil }
+	}
 	p := &Policies{
 		Followers: &Followers{}, options: o, origin: "configuration", base: o.Base, program: programPolicies{o.Guard, map[string]programPolicy{}},
 		live: map[string]LiveChange{}, now: o.Guard.Now, pace: newPace(o.Guard.Now),

@@ -150,10 +150,7 @@ func (p *Policies) Validate(channelID string, policy chatguard.Policy) error {
 	if err := p.options.Guard.ValidateChannelPolicy(channelID, policy); err != nil {
 		return err
 	}
-	if p.options.Acceptable != nil {
-		return p.options.Acceptable(channelID, policy)
-	}
-	return nil
+	return p.options.Acceptable(channelID, policy)
 }
 
 // putInForce puts the policy of a stored revision in force.
