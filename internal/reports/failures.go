@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/webhook"
@@ -15,10 +16,8 @@ const (
 	failureGap = 10 * time.Minute
 )
 
-// failures notices what fails and what works again. The zero value knows of no failure.
-type failures struct {
-	byName map[string]*failure
-}
+// failures notices what fails and what works again. It has failures by name.
+type failures map[string]*failure
 
 // failure is what is known of something that fails, or did so recently.
 type failure struct {
@@ -34,18 +33,17 @@ type failure struct {
 type Trouble struct{ Name, State, Detail string }
 
 // step takes what fails now, and returns what to report.
-func (f *failures) step(now time.Time, current []Trouble) (changes []webhook.FailureChange) {
-	if f.byName == nil {
-		f.byName = map[string]*failure{}
-	}
+func (f failures) step(now time.Time, current []Trouble) (changes []webhook.FailureChange) {
 	failing := map[string]bool{}
 	for _, t := range current {
 		failing[t.Name] = true
-		if report := f.of(t.Name).fail(now, t); report {
-			changes = append(changes, f.byName[t.Name].FailureChange)
+		known := cmp.Or(f[t.Name], &failure{})
+		f[t.Name] = known
+		if report := known.fail(now, t); report {
+			changes = append(changes, known.FailureChange)
 		}
 	}
-	for name, known := range f.byName {
+	for name, known := range f {
 		if failing[name] {
 			continue
 		}
@@ -53,17 +51,10 @@ func (f *failures) step(now time.Time, current []Trouble) (changes []webhook.Fai
 			changes = append(changes, known.FailureChange)
 		}
 		if !known.isReported && now.Sub(known.reportedAt) > failureGap {
-			delete(f.byName, name)
+			delete(f, name)
 		}
 	}
 	return changes
-}
-
-func (f *failures) of(name string) *failure {
-	if f.byName[name] == nil {
-		f.byName[name] = &failure{}
-	}
-	return f.byName[name]
 }
 
 // fail notes that the thing fails, and reports whether a webhook must be told.

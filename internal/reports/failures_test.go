@@ -45,7 +45,7 @@ func TestFailures(t *testing.T) {
 			{time.Second, []Trouble{database}, ""}, {2 * time.Minute, []Trouble{database}, "Twitch over from 20:00:00 until 20:00:41"},
 		},
 	} {
-		var f failures
+		f := failures{}
 		now := began
 		for i, step := range steps {
 			now = now.Add(step.after)

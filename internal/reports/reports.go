@@ -79,7 +79,7 @@ type Reporter struct {
 
 // New returns a Reporter. Pass each change to NoteChange, and call Run.
 func New(o Options) *Reporter {
-	return &Reporter{options: o, raids: map[string]bool{}, streams: map[string]journal.Stream{}}
+	return &Reporter{options: o, raids: map[string]bool{}, streams: map[string]journal.Stream{}, failures: failures{}}
 }
 
 // Run reports what happens until ctx ends. Then call ReportBans once the last message is judged.
