@@ -76,7 +76,7 @@ func TestOptions_Problems(t *testing.T) {
 	} {
 		c := config.Default()
 		c.Shared.Mode, c.Shared.URL, c.Shared.Node, c.Shared.Timeout = config.ShareExact, test.url, test.node, 5*time.Second
-		_, err := OpenStore(t.Context(), c, slog.New(slog.DiscardHandler), nil)
+		_, err := OpenStore(t.Context(), c, slog.New(slog.DiscardHandler), func(*redisstore.Options) {})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "Options") {
 			t.Errorf("%v, want %s", err, test.want)
 		}
