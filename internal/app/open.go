@@ -70,8 +70,10 @@ func (a *App) openGuard(context.Context) (err error) {
 	a.node.Join(a.Guard)
 	settings := host.SettingsOf(a.Config)
 	err = a.Host.Join(a.Guard, host.Options{
-		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.directory.discardHint, Settings: &settings, Acts: true,
-		Documents: a.node.Documents(), StateElsewhere: a.node.KeepsState(),
+		Policies: policies.Options{
+			Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.directory.discardHint, Documents: a.node.Documents(),
+		},
+		Settings: &settings, Acts: true, StateElsewhere: a.node.KeepsState(),
 	})
 	if err != nil {
 		return err

@@ -58,13 +58,7 @@ type Host struct {
 
 // Options configure a Host. The zero value is for a Guard inside another program.
 type Options struct {
-	// Base, Acceptable and Fix are as in policies.Options.
-	Base       policies.Base
-	Acceptable func(channelID string, p chatguard.Policy) error
-	Fix        func(channelID string) string
-
-	// Documents shares people's changes with other nodes; nil means that there are none.
-	Documents policies.Documents
+	Policies policies.Options // Join sets Guard, Store and Log
 	// StateElsewhere means that the users' state is neither restored nor stored, because it is in a
 	// shared store.
 	StateElsewhere bool
@@ -118,10 +112,8 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 	if o.Settings != nil {
 		settings = *o.Settings
 	}
-	h.Policies = policies.New(policies.Options{
-		Guard: guard, Store: h.Store, Base: o.Base, Acceptable: o.Acceptable, Fix: o.Fix, Log: h.log,
-		Documents: o.Documents,
-	})
+	o.Policies.Guard, o.Policies.Store, o.Policies.Log = guard, h.Store, h.log
+	h.Policies = policies.New(o.Policies)
 	h.Controls = control.New(control.Options{
 		Guard: guard, Policies: h.Policies, Store: h.Store, Settings: settings, Acceptable: acceptable, Log: h.log,
 	})
