@@ -24,6 +24,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,6 +148,21 @@ func (d *Dashboard) open(guard *chatguard.Guard, public *url.URL) error {
 	d.host.Follow(d.web)
 	d.web.Preload(waiting)
 	return nil
+}
+
+// channels returns the channels to show.
+func (d *Dashboard) channels() (list []live.Channel) {
+	if d.options.Channels != nil {
+		for _, c := range d.options.Channels() {
+			list = append(list, live.Channel{ID: c.ID, Login: cmp.Or(c.Name, c.ID)})
+		}
+		return list
+	}
+	ids := slices.Sorted(slices.Values(slices.Concat(d.web.Heard(), d.host.Changed)))
+	for _, id := range slices.Compact(ids) {
+		list = append(list, live.Channel{ID: id, Login: id})
+	}
+	return list
 }
 
 // ServeHTTP answers a request below the path where the Dashboard is mounted. Strip that path,
