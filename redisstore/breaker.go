@@ -60,9 +60,6 @@ func (b *breaker) fail(began, now int64) bool {
 // goAway closes the connections, so that nothing waits for them any longer. Only the first of
 // several callers does it.
 func (s *server) goAway(cause error) {
-	if s.breaker.away.Load() != nil {
-		return
-	}
 	out := s.outage(cause)
 	if !s.breaker.away.CompareAndSwap(nil, out) {
 		return
