@@ -180,19 +180,14 @@ func (cs *channels) userTable(channelID, userID string, at time.Time) (*limits.T
 	if err != nil {
 		return nil, 0, err
 	}
-	table := cs.tableOf(channelID, userID, at)
+	table := cs.tableOfAll(userID)
+	if channelID != "" {
+		table = cs.get(channelID, at).tableOf(userID)
+	}
 	if table == nil {
 		return nil, 0, ErrNoLimit
 	}
 	return table, ns, nil
-}
-
-// tableOf returns the table of a user, or nil if the policy has no limits of that scope.
-func (cs *channels) tableOf(channelID, userID string, at time.Time) *limits.Table {
-	if channelID == "" {
-		return cs.tableOfAll(userID)
-	}
-	return cs.get(channelID, at).tableOf(userID)
 }
 
 // tableOfAll returns the table of a user in all channels. An empty ID selects the limits that
@@ -204,7 +199,7 @@ func (cs *channels) tableOfAll(userID string) *limits.Table {
 	return cs.everywhere.Load()
 }
 
-// findTable returns the table of a user, like tableOf, but never creates the channel. For an
+// findTable returns the table of a user, like userTable, but never creates the channel. For an
 // unknown channel it returns the limits that would apply to its users, or nil if there are none.
 func (cs *channels) findTable(channelID, userID string) (*limits.Table, *limits.Set) {
 	if channelID == "" {
