@@ -115,6 +115,20 @@ func (s *server) requestAnyway(ctx context.Context, build func(rueidis.Builder) 
 	}
 }
 
+// ask is request with the errors that callers get, also if the server refuses a command.
+func (s *server) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+	results, err := s.request(ctx, build)
+	if err != nil {
+		return nil, s.unknown(ctx, err)
+	}
+	for _, result := range results {
+		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
+			return nil, s.refused(err)
+		}
+	}
+	return results, nil
+}
+
 // failed notes a call without an answer. If only its caller's context has ended, that says nothing
 // about the server.
 func (s *server) failed(ctx context.Context, began int64, cause error) {

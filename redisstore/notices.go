@@ -55,22 +55,14 @@ func (n *notices) publish(ctx context.Context, notices []string) error {
 	if len(notices) == 0 {
 		return nil
 	}
-	results, err := n.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	_, err := n.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		commands := make([]rueidis.Completed, len(notices))
 		for i, notice := range notices {
 			commands[i] = b.Publish().Channel(n.server.keys.changes()).Message(notice).Build()
 		}
 		return commands
 	})
-	if err != nil {
-		return n.server.unknown(ctx, err)
-	}
-	for _, result := range results {
-		if err := result.Error(); err != nil {
-			return n.server.refused(err)
-		}
-	}
-	return nil
+	return err
 }
 
 // changedDocument tells the program of a changed document.

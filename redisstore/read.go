@@ -18,7 +18,7 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 		return nil, nil
 	}
 	inCluster := s.address.kind == cluster
-	results, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		all := make([]string, len(names))
 		for i, name := range names {
 			all[i] = key(name)
@@ -33,14 +33,12 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 		return commands
 	})
 	if err != nil {
-		return nil, s.unknown(ctx, err)
+		return nil, err
 	}
 	values := make([]string, len(names))
 	if inCluster {
 		for i, result := range results {
-			if values[i], err = result.ToString(); err != nil && !rueidis.IsRedisNil(err) {
-				return nil, s.refused(err)
-			}
+			values[i], _ = result.ToString() // a missing value
 		}
 		return values, nil
 	}
@@ -52,6 +50,17 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 		values[i], _ = list[i].ToString() // a missing value, or one of another type
 	}
 	return values, nil
+}
+
+// members returns the members of a set.
+func (s *server) members(ctx context.Context, key string) ([]string, error) {
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Smembers().Key(key).Build()}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results[0].AsStrSlice()
 }
 
 // readList is readAll within the time that reading a list may take.
@@ -92,15 +101,12 @@ func (s *server) scan(ctx context.Context, node rueidis.Client, cursor uint64) (
 func (s *server) timeLeft(ctx context.Context, key string) (time.Duration, error) {
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	results, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Pttl().Key(key).Build()}
 	})
 	if err != nil {
-		return 0, s.unknown(ctx, err)
+		return 0, err
 	}
 	ms, err := results[0].AsInt64()
-	if err != nil {
-		return 0, s.refused(err)
-	}
-	return time.Duration(ms) * time.Millisecond, nil
+	return time.Duration(ms) * time.Millisecond, err
 }

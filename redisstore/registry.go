@@ -48,15 +48,9 @@ func (r *registry) list(ctx context.Context) ([]Node, error) {
 
 // read returns the live nodes, and the IDs of those that have expired.
 func (r *registry) read(ctx context.Context) (nodes []Node, expired []string, err error) {
-	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Smembers().Key(r.server.keys.nodes()).Build()}
-	})
+	ids, err := r.server.members(ctx, r.server.keys.nodes())
 	if err != nil {
-		return nil, nil, r.server.unknown(ctx, err)
-	}
-	ids, err := results[0].AsStrSlice()
-	if err != nil {
-		return nil, nil, r.server.refused(err)
+		return nil, nil, err
 	}
 	texts, err := r.server.readAll(ctx, ids, r.server.keys.node)
 	if err != nil {
@@ -182,16 +176,10 @@ func (r *registry) observe(ctx context.Context, guard Guard) error {
 	if len(expired) == 0 {
 		return nil
 	}
-	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	_, err = r.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Srem().Key(r.server.keys.nodes()).Member(expired...).Build()}
 	})
-	if err != nil {
-		return r.server.unknown(ctx, err)
-	}
-	if err := results[0].Error(); err != nil {
-		return r.server.refused(err)
-	}
-	return nil
+	return err
 }
 
 // comparePolicies notes whether a node has another policy than this one.

@@ -189,15 +189,5 @@ func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, erro
 	}
 	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
 	defer cancel()
-	results, err := s.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Smembers().Key(s.server.keys.own(channelID)).Build()}
-	})
-	if err != nil {
-		return nil, s.server.unknown(ctx, err)
-	}
-	users, err := results[0].AsStrSlice()
-	if err != nil {
-		return nil, s.server.refused(err)
-	}
-	return users, nil
+	return s.server.members(ctx, s.server.keys.own(channelID))
 }
