@@ -15,8 +15,7 @@ import (
 // conns are the open connections. The client can't be asked to give up a connection whose server
 // doesn't answer, but closing it has that effect.
 type conns struct {
-	mu   sync.Mutex
-	open map[*conn]struct{}
+	open sync.Map // of each *conn
 	// doubtful is set when a connection breaks or a call ends before its answer, and reset by an
 	// answer. Until then a call could wait for a new connection, or for room in the client's queue,
 	// and neither ends with the call's context. It doesn't mean that the server is away.
@@ -50,33 +49,17 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	c.all.mu.Lock()
-	delete(c.all.open, c)
-	c.all.mu.Unlock()
+	c.all.open.Delete(c)
 	return c.Conn.Close()
-}
-
-func (cs *conns) add(raw net.Conn) *conn {
-	c := &conn{Conn: raw, all: cs}
-	cs.mu.Lock()
-	if cs.open == nil {
-		cs.open = map[*conn]struct{}{}
-	}
-	cs.open[c] = struct{}{}
-	cs.mu.Unlock()
-	return c
 }
 
 // closeAll closes all connections. It closes TCP, not TLS, and therefore never waits.
 func (cs *conns) closeAll() {
 	cs.doubtful.Store(true)
-	cs.mu.Lock()
-	open := cs.open
-	cs.open = nil
-	cs.mu.Unlock()
-	for c := range open {
-		c.Conn.Close()
-	}
+	cs.open.Range(func(c, _ any) bool {
+		c.(*conn).Close()
+		return true
+	})
 }
 
 // dialError means that no connection was made, so that no command was sent.
@@ -112,7 +95,8 @@ func (s *server) dial(ctx context.Context, host string, dialer *net.Dialer, conf
 		}
 		return nil, unmade(caller, err)
 	}
-	c := s.conns.add(raw)
+	c := &conn{Conn: raw, all: &s.conns}
+	s.conns.open.Store(c, true)
 	s.conns.made.Add(1)
 	if config == nil {
 		return c, nil
