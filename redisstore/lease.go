@@ -109,8 +109,8 @@ func (l *Leadership) JudgedUntil() time.Time {
 // Run takes the lease when it is free, and renews it, until ctx ends. Then it releases the lease,
 // so that another node can lead at once. Only one Run of a Leadership may be running.
 func (l *Leadership) Run(ctx context.Context) error {
-	l.leases.run(1)
-	defer l.leases.run(-1)
+	l.leases.tasks.Add(1)
+	defer l.leases.tasks.Add(-1)
 	if l.leases.nodes.Load() > 1 {
 		sleep(ctx, l.times.meet)
 	}

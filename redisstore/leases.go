@@ -12,31 +12,17 @@ import (
 type leases struct {
 	nodes      atomic.Int64 // live nodes, with this one, as last seen
 	candidates atomic.Int64 // live nodes that run a Leadership, with this one, as last seen
+	tasks      atomic.Int64 // Leaderships whose Run is running
 
-	mu      sync.Mutex
-	running int // Leaderships whose Run is running
-	held    int // leases that this node has or is taking
-}
-
-// run counts a Leadership whose Run begins, or with -1, ends.
-func (t *leases) run(n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.running += n
-}
-
-// tasks returns how many Leaderships are running.
-func (t *leases) tasks() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.running
+	mu   sync.Mutex
+	held int // leases that this node has or is taking
 }
 
 // see counts the nodes, and those that run a Leadership.
 func (t *leases) see(nodes []Node) {
 	var candidates int64
 	for i := range nodes {
-		if !nodes[i].Self && nodes[i].Tasks > 0 || nodes[i].Self && t.tasks() > 0 {
+		if !nodes[i].Self && nodes[i].Tasks > 0 || nodes[i].Self && t.tasks.Load() > 0 {
 			candidates++
 		}
 	}
@@ -50,7 +36,7 @@ func (t *leases) reserve(beyond bool) bool {
 	candidates := max(1, int(t.candidates.Load()))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if part := (t.running + candidates - 1) / candidates; candidates > 1 && t.held >= part && !beyond {
+	if part := (int(t.tasks.Load()) + candidates - 1) / candidates; candidates > 1 && t.held >= part && !beyond {
 		return false
 	}
 	t.held++

@@ -204,7 +204,7 @@ func (r *registry) self(guard Guard) Node {
 	if r.server.options.Describe != nil {
 		r.server.options.Describe(&node)
 	}
-	node.Name, node.Instance, node.Number, node.Tasks = r.server.options.Node, r.server.instance, -1, r.leases.tasks()
+	node.Name, node.Instance, node.Number, node.Tasks = r.server.options.Node, r.server.instance, -1, int(r.leases.tasks.Load())
 	node.Formats, node.Policy = limits.RowFormats(), guard.PolicyHash()
 	if number, ok := r.number.current(); ok {
 		node.Number = number
