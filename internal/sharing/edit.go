@@ -105,16 +105,11 @@ func readOverride(ref rowRef, at int64, own *limits.Own) *request {
 // overrides returns the overrides in a channel as far as they are known without the store.
 func (rows *knownRows) overrides(channelID string, at int64) map[string]limits.Own {
 	owns := map[string]limits.Own{}
-	for i := range rows.stripes {
-		t := &rows.stripes[i]
-		t.mu.Lock()
-		for key, known := range t.rows {
-			if own := known.row.OwnAt(at); key.ChannelID == channelID && !own.IsZero() {
-				owns[key.UserID] = own
-			}
+	rows.forEach(func(known *knownRow) {
+		if own := known.row.OwnAt(at); known.key.ChannelID == channelID && !own.IsZero() {
+			owns[known.key.UserID] = own
 		}
-		t.mu.Unlock()
-	}
+	})
 	return owns
 }
 

@@ -122,30 +122,20 @@ func (s *Rows) Invalidate(key Key) {
 // InvalidateAll makes all rows uncertain.
 func (s *Rows) InvalidateAll() {
 	s.listed.Clear()
-	for i := range s.known.stripes {
-		t := &s.known.stripes[i]
-		t.mu.Lock()
-		for _, k := range t.rows {
-			k.version++
-			k.seen, k.due = 0, k.due || !s.exact
-			t.place(k)
-		}
-		t.mu.Unlock()
-	}
+	s.known.forEach(func(k *knownRow) {
+		k.version++
+		k.seen, k.due = 0, k.due || !s.exact
+		k.stripe.place(k)
+	})
 }
 
 // Heal makes the next Exchange look at all rows that still have an effect.
 func (s *Rows) Heal() {
 	now := s.Now().UnixNano()
-	for i := range s.known.stripes {
-		t := &s.known.stripes[i]
-		t.mu.Lock()
-		for _, k := range t.rows {
-			if k.row.Until() > now {
-				k.due = true
-				t.place(k)
-			}
+	s.known.forEach(func(k *knownRow) {
+		if k.row.Until() > now {
+			k.due = true
+			k.stripe.place(k)
 		}
-		t.mu.Unlock()
-	}
+	})
 }

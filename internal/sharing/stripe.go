@@ -30,6 +30,18 @@ func (rows *knownRows) pin(key Key) *knownRow {
 	return k
 }
 
+// forEach calls do with every row, while its stripe is locked.
+func (rows *knownRows) forEach(do func(*knownRow)) {
+	for i := range rows.stripes {
+		t := &rows.stripes[i]
+		t.mu.Lock()
+		for _, k := range t.rows {
+			do(k)
+		}
+		t.mu.Unlock()
+	}
+}
+
 // stripe is a part of the known rows, with its own lock.
 type stripe struct {
 	index       int // in knownRows.stripes
