@@ -87,14 +87,12 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		return nil, err
 	}
 	own := clock.NewSmooth()
-	g := &Guard{now: own.Now, channels: channels{maxMemory: DefaultMemory, budget: limits.NewBudget(opts.MaxTotalMemory), dropped: new(limits.Dropped)}}
+	g := &Guard{now: own.Now, channels: channels{budget: limits.NewBudget(opts.MaxTotalMemory), dropped: new(limits.Dropped)}}
+	g.channels.maxMemory = cmp.Or(max(opts.MaxMemory, 0), DefaultMemory)
 	own.JumpedBack = g.Rewind
 	g.AddObserver(opts.Observer)
 	if opts.Now != nil {
 		g.now = opts.Now
-	}
-	if opts.MaxMemory > 0 {
-		g.channels.maxMemory = opts.MaxMemory
 	}
 	if opts.Shared != nil {
 		g.channels.share(opts)

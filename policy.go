@@ -326,9 +326,7 @@ func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
 	if err != nil {
 		return c, err
 	}
-	if maxMemory <= 0 {
-		maxMemory = DefaultMemory
-	}
+	maxMemory = cmp.Or(max(maxMemory, 0), DefaultMemory)
 	c.Users = compiled.sets[limits.PerUser].UsersIn(maxMemory)
 	if everywhere := compiled.sets[limits.PerUserEverywhere]; everywhere != nil {
 		c.Everywhere = everywhere.UsersIn(maxMemory)
