@@ -80,7 +80,7 @@ func (s *server) inquire(began int64) {
 	if s.breaker.answered.Load() >= began || !s.breaker.inquiring.CompareAndSwap(false, true) {
 		return
 	}
-	started := s.spawn(func() {
+	s.spawn(func() {
 		defer s.breaker.inquiring.Store(false)
 		ctx, cancel := withTimeout(s.background, time.Duration(s.breaker.limit))
 		defer cancel()
@@ -91,9 +91,6 @@ func (s *server) inquire(began int64) {
 			s.failed(ctx, began, err)
 		}
 	})
-	if !started {
-		s.breaker.inquiring.Store(false)
-	}
 }
 
 // outage describes a cause.
@@ -155,13 +152,10 @@ func (s *server) probe() {
 	if now-last < pause || !s.breaker.probed.CompareAndSwap(last, now) || !s.breaker.probing.CompareAndSwap(false, true) {
 		return
 	}
-	started := s.spawn(func() {
+	s.spawn(func() {
 		defer s.breaker.probing.Store(false)
 		s.tryConnect()
 	})
-	if !started {
-		s.breaker.probing.Store(false)
-	}
 }
 
 // watch probes each 50 ms whether a server that is away is back.
