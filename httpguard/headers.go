@@ -47,7 +47,7 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	setHeader(h, "X-Ratelimit-Limit", strconv.Itoa(quota))
 	setHeader(h, "X-Ratelimit-Used", strconv.Itoa(quota-v.Remaining))
 	setHeader(h, "X-Ratelimit-Remaining", strconv.Itoa(v.Remaining))
-	setHeader(h, "X-Ratelimit-Reset", strconv.FormatInt(ceilUnix(v.ResetAt), 10))
+	setHeader(h, "X-Ratelimit-Reset", strconv.FormatInt(v.ResetAt.Add(time.Second-1).Unix(), 10))
 }
 
 // SetHeaders describes one of the session's verdicts in a response's headers, as the function
@@ -69,12 +69,4 @@ func serviceLimit(q chatguard.Quota, v chatguard.Verdict) string {
 		b = strconv.AppendInt(append(b, ";t="...), int64((more+time.Second-1)/time.Second), 10)
 	}
 	return string(b)
-}
-
-// ceilUnix returns t as Unix time, rounded up to whole seconds.
-func ceilUnix(t time.Time) int64 {
-	if t.Nanosecond() > 0 {
-		return t.Unix() + 1
-	}
-	return t.Unix()
 }
