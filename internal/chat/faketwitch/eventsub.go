@@ -118,7 +118,7 @@ func (s *eventSub) welcome(e *eventSocket, query url.Values) bool {
 		session.socket = e
 	}
 	text := s.frame("session_welcome", session.payload("connected", e.keepalive, ""))
-	stalled := s.faults.takeStalledWelcome()
+	stalled := takeOne(&s.faults.stalledWelcomes)
 	s.mu.Unlock()
 
 	if stalled {

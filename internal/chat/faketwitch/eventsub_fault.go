@@ -13,14 +13,6 @@ type eventFaults struct {
 	stalledWelcomes int
 }
 
-func (f *eventFaults) takeStalledWelcome() bool {
-	if f.stalledWelcomes == 0 {
-		return false
-	}
-	f.stalledWelcomes--
-	return true
-}
-
 // StallEventSub stops or resumes everything that EventSub sends: events and keepalives.
 func (s *eventSub) StallEventSub(on bool) { s.locked(func() { s.faults.stalled = on }) }
 

@@ -73,3 +73,12 @@ func (f *faults) take(r Request) Fault {
 	}
 	return Fault{Status: AsAsked}
 }
+
+// takeOne reports whether a number of faults is above 0, and if so reduces it by one.
+func takeOne(n *int) bool {
+	if *n == 0 {
+		return false
+	}
+	*n--
+	return true
+}

@@ -58,7 +58,7 @@ func (s *chatServer) acceptChat() {
 func (s *chatServer) admit(conn net.Conn) *client {
 	s.mu.Lock()
 	s.asked.connections++
-	if s.closed || s.faults.takeHangUp() {
+	if s.closed || takeOne(&s.faults.hangUps) {
 		s.mu.Unlock()
 		conn.Close()
 		return nil

@@ -44,8 +44,7 @@ const anonymousPrefix = "justinfan"
 
 // logIn checks login and token as Twitch does. An anonymous login needs no token.
 func (c *client) logIn(login string) (reply []string, bye bool) {
-	if c.srv.faults.stalledLogins > 0 {
-		c.srv.faults.stalledLogins--
+	if takeOne(&c.srv.faults.stalledLogins) {
 		return nil, false
 	}
 	token, wellFormed := strings.CutPrefix(c.pass, "oauth:")

@@ -29,14 +29,6 @@ func (s *chatServer) Disconnect() {
 // Reconnect asks all chat clients to reconnect, as Twitch does before it removes a server.
 func (s *chatServer) Reconnect() { s.SendRaw(":tmi.twitch.tv RECONNECT") }
 
-func (f *chatFaults) takeHangUp() bool {
-	if f.hangUps == 0 {
-		return false
-	}
-	f.hangUps--
-	return true
-}
-
 // CloseAfter closes every chat connection made from now on after n lines from the server. 0 removes
 // the limit.
 func (s *chatServer) CloseAfter(n int) { s.locked(func() { s.faults.closeAfter = n }) }

@@ -31,11 +31,7 @@ func (s *chatServer) LimitChannels(on bool) { s.locked(func() { s.joining.unlimi
 // mayJoin reports whether the client may join a channel, and counts the request.
 func (c *client) mayJoin(ch *channel) bool {
 	j := &c.srv.joining
-	if j.ignored > 0 {
-		j.ignored--
-		return false
-	}
-	return (j.unlimited || !c.isFull(ch)) && c.take(&j.asked, joinsPerPeriod)
+	return !takeOne(&j.ignored) && (j.unlimited || !c.isFull(ch)) && c.take(&j.asked, joinsPerPeriod)
 }
 
 // mayLogIn reports whether the client's account may log in, and counts the login.
