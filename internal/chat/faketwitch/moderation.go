@@ -57,21 +57,19 @@ func (s *Server) RemoveMessage(id string) {
 // Silence times a user out as another moderator, the broadcaster; a length of 0 bans them. It
 // ignores an unknown channel.
 func (s *Server) Silence(channelLogin, login string, length time.Duration) {
-	s.mu.Lock()
-	room := s.channels[channelLogin]
-	if room == nil {
-		s.mu.Unlock()
-		return
-	}
-	user := *s.account(login)
-	r := removal{at: s.opts.Now(), room: room.account, by: room.account, user: user, length: length}
-	s.silence(room, r)
-	s.mu.Unlock()
-	s.announce(r)
+	s.removeIn(channelLogin, func(room *channel, r *removal) {
+		r.user, r.length = *s.account(login), length
+		s.silence(room, *r)
+	})
 }
 
 // Clear clears a whole chat as another moderator, the broadcaster. It ignores an unknown channel.
 func (s *Server) Clear(channelLogin string) {
+	s.removeIn(channelLogin, func(room *channel, _ *removal) { s.clear(room) })
+}
+
+// removeIn calls do for a removal by a channel's broadcaster, and announces the removal.
+func (s *Server) removeIn(channelLogin string, do func(room *channel, r *removal)) {
 	s.mu.Lock()
 	room := s.channels[channelLogin]
 	if room == nil {
@@ -79,7 +77,7 @@ func (s *Server) Clear(channelLogin string) {
 		return
 	}
 	r := removal{at: s.opts.Now(), room: room.account, by: room.account}
-	s.clear(room)
+	do(room, &r)
 	s.mu.Unlock()
 	s.announce(r)
 }
