@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,8 +9,7 @@ import (
 
 // Owned is a database that this process owns for the duration of a call of Own.
 type Owned struct {
-	Path   string // absolute, without symbolic links
-	db     *DB
+	*DB
 	schema Schema
 }
 
@@ -29,7 +27,7 @@ func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) err
 	isNew := errors.Is(err, fs.ErrNotExist)
 	db, err := s.openOwned(ctx, path)
 	if err == nil {
-		err = errors.Join(do(&Owned{Path: path, db: db, schema: s}), db.Close())
+		err = errors.Join(do(&Owned{db, s}), db.Close())
 	}
 	if err != nil && isNew {
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -37,12 +35,6 @@ func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) err
 		}
 	}
 	return errors.Join(err, held.Release())
-}
-
-// Write runs change in one transaction. Database errors name the file and the fix; an error of
-// change is returned unchanged.
-func (o *Owned) Write(ctx context.Context, change func(*sql.Tx) error) error {
-	return o.db.Write(ctx, change)
 }
 
 // Snapshot opens the database as other processes see it, without uncommitted changes.
