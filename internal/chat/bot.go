@@ -105,7 +105,8 @@ func New(o Options) *Bot {
 	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}, durations: newDurations()}
 	b.sampler.logger, b.sampler.now = o.Logger, b.steady
 	b.judging.Name, b.choosing.Name = "judging messages", "choosing the next penalty"
-	b.backlog, b.slowModes, b.announcer = newBacklog(b), newSlowModes(b), newAnnouncer(b)
+	b.backlog, b.announcer = newBacklog(b), newAnnouncer(b)
+	b.slowModes = &slowModes{bot: b, floods: make(chan string, 64), channels: map[string]*channelSlowMode{}}
 	b.commands = &commands{bot: b, queues: map[string]*commandQueue{}}
 	b.notices = newNotices(b.steady)
 	return b

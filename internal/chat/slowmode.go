@@ -59,10 +59,6 @@ const (
 	slowModeTick     = time.Second
 )
 
-func newSlowModes(b *Bot) *slowModes {
-	return &slowModes{bot: b, floods: make(chan string, 64), channels: map[string]*channelSlowMode{}}
-}
-
 // reportFlood reports a flood in a channel. It never blocks; while a flood lasts it is called
 // repeatedly.
 func (k *slowModes) reportFlood(channelID string) {

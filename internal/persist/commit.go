@@ -17,10 +17,6 @@ type commits struct {
 	over    bool // no more flushes will come, unless Run is called again
 }
 
-func newCommits(saves func() bool) *commits {
-	return &commits{wake: make(chan struct{}, 1), saves: saves}
-}
-
 // add returns a channel that receives the result of the next flush to begin. If Run has ended, the
 // channel is already closed.
 func (c *commits) add() <-chan error {

@@ -43,8 +43,6 @@ type healthRecord struct {
 	failed bool      // the last flush failed
 }
 
-func (r *healthRecord) start(now time.Time) { r.h = Health{State: OK, Since: now} }
-
 func (r *healthRecord) read(now time.Time) Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -74,7 +74,7 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*signin.Tokens
 // closed the database.
 func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) {
 	s := &Store{Tokens: signin.New(db, opts.Now), db: db, opts: opts, lastLook: lastLook, isLost: make(chan struct{})}
-	s.commits = newCommits(func() bool { return !db.InMemory() && !s.health.isFailing() })
+	s.commits = &commits{wake: make(chan struct{}, 1), saves: func() bool { return !db.InMemory() && !s.health.isFailing() }}
 	s.journalTable = &journalTable{db, &s.queue}
 	s.timelineTable = &timelineTable{db, &s.queue}
 	s.notebook = &notebook{}
@@ -96,7 +96,7 @@ func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) 
 	if db.InMemory() {
 		s.sweeper.used = db.Used
 	}
-	s.health.start(now)
+	s.health.h = Health{State: OK, Since: now}
 	s.flushing.Name = "preparing a flush"
 	err := s.changes.load(ctx)
 	if err == nil {

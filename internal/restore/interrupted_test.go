@@ -81,7 +81,7 @@ func TestFile_PutBackTwice(t *testing.T) {
 	t.Parallel()
 	in := newInstallation(t)
 	m := newMove(in.places())
-	f := m.file(databasePart)
+	f := m.files[databasePart]
 	persisttest.Must(t, f.write(bytes.NewReader(in.now[databasePart]), 0o600))
 	f.kept = f.target + keptSuffix
 	persisttest.Must(t, f.place())
@@ -117,7 +117,7 @@ func TestMove_Logs(t *testing.T) {
 		persisttest.Must(t, os.WriteFile(path+suffix, []byte(suffix), 0o600))
 	}
 	m := newMove(in.places())
-	persisttest.Must(t, m.file(databasePart).write(bytes.NewReader(in.now[databasePart]), 0o600))
+	persisttest.Must(t, m.files[databasePart].write(bytes.NewReader(in.now[databasePart]), 0o600))
 	persisttest.Must(t, m.commit())
 	in.wantFiles(t, map[string][]byte{
 		"chatguard.toml": in.old[configurationPart], "chatguard.db.token": in.old[loginPart],

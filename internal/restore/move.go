@@ -61,8 +61,6 @@ func newMove(places transfer.Installation) *move {
 	return m
 }
 
-func (m *move) file(part int) *file { return m.files[part] }
-
 // commit moves the files that were written.
 func (m *move) commit() error {
 	mark := marker{Suffix: m.freeSuffix()}

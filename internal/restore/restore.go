@@ -164,7 +164,7 @@ type backup struct {
 
 // stage writes the new files beside their targets.
 func (b *backup) stage(ctx context.Context, m *move) error {
-	db := m.file(databasePart)
+	db := m.files[databasePart]
 	if err := db.write(progressReader{ctx, b.database, b.opts.Progress}, 0o600); err != nil {
 		return b.explain(err)
 	}
@@ -174,10 +174,10 @@ func (b *backup) stage(ctx context.Context, m *move) error {
 	if err := persist.Schema.CheckCopy(ctx, db.staged, b.name); err != nil {
 		return err
 	}
-	if err := b.stageLogin(m.file(loginPart)); err != nil {
+	if err := b.stageLogin(m.files[loginPart]); err != nil {
 		return err
 	}
-	return b.stageConfiguration(m.file(configurationPart))
+	return b.stageConfiguration(m.files[configurationPart])
 }
 
 // explain turns an error of reading the backup into one with the fix.
