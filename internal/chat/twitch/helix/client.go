@@ -5,6 +5,7 @@
 package helix
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -76,10 +77,7 @@ type Client struct {
 func (h *Client) Close() { h.client().CloseIdleConnections() }
 
 func (h *Client) client() *http.Client {
-	if h.HTTP != nil {
-		return h.HTTP
-	}
-	h.own.once.Do(func() { h.own.client = api.NewClient() })
+	h.own.once.Do(func() { h.own.client = cmp.Or(h.HTTP, api.NewClient()) })
 	return h.own.client
 }
 

@@ -2,6 +2,7 @@ package token
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,8 +161,6 @@ func (d *DeviceLogin) scopes() string {
 
 func (d *DeviceLogin) server() authServer {
 	s := d.Application.server()
-	if s.client == nil {
-		s.client = api.NewClient()
-	}
+	s.client = cmp.Or(s.client, api.NewClient())
 	return s
 }

@@ -174,10 +174,7 @@ func (t *Store) Close() {
 
 func (t *Store) server() authServer {
 	t.own.once.Do(func() {
-		t.own.server = authServer{url: t.AuthURL, client: t.HTTP, now: t.Clock.Now, clientID: t.ClientID, secret: t.ClientSecret}
-		if t.HTTP == nil {
-			t.own.server.client = api.NewClient()
-		}
+		t.own.server = authServer{url: t.AuthURL, client: cmp.Or(t.HTTP, api.NewClient()), now: t.Clock.Now, clientID: t.ClientID, secret: t.ClientSecret}
 	})
 	return t.own.server
 }
