@@ -218,18 +218,13 @@ func (s Schema) makeColumns(ctx context.Context) (columns []tableColumn, err err
 // columnsIn returns all columns of a database's tables.
 func columnsIn(ctx context.Context, db *sql.DB) (columns []tableColumn, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = scanRows(rows, err, func(rows *sql.Rows) error {
 		var c tableColumn
-		if err := rows.Scan(&c.table, &c.column); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&c.table, &c.column)
 		columns = append(columns, c)
-	}
-	return columns, rows.Err()
+		return err
+	})
+	return columns, err
 }
 
 // explainAtStart is Explain for a database that is being opened, which probably nobody else uses.
