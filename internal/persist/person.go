@@ -22,10 +22,6 @@ var personInsertion = statement.Insertion{
 		WHERE excluded.last_seen >= person.last_seen`, // a message may arrive late
 }
 
-func personValues(args []any, channelID string, p journal.Person) []any {
-	return append(args, channelID, p.UserID, p.Login, p.DisplayName, nameKey(p.Login, p.DisplayName), int64(p.Roles), p.LastSeen.UnixNano())
-}
-
 // personOf returns the author of a message.
 func personOf(m *timelineRow) journal.Person {
 	return journal.Person{UserID: m.UserID, Login: m.Login, DisplayName: m.displayName, Roles: m.Roles, LastSeen: m.At}

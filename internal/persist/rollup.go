@@ -35,7 +35,10 @@ func writeRollup(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 // writePeople stores the people in table order.
 func writePeople(ctx context.Context, tx *sql.Tx, people map[personKey]journal.Person) error {
 	keys := slices.SortedFunc(maps.Keys(people), personKey.compare)
-	return personInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any { return personValues(args, keys[i].channelID, people[keys[i]]) })
+	return personInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any {
+		p := people[keys[i]]
+		return append(args, keys[i].channelID, p.UserID, p.Login, p.DisplayName, nameKey(p.Login, p.DisplayName), int64(p.Roles), p.LastSeen.UnixNano())
+	})
 }
 
 // writeQuarters adds the usage of each quarter, in table order.
