@@ -186,11 +186,7 @@ func (session *eventSession) payload(status string, keepalive time.Duration, rec
 }
 
 // EventSubSockets returns the number of open EventSub sockets.
-func (s *eventSub) EventSubSockets() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.sockets)
-}
+func (s *eventSub) EventSubSockets() int { return len(s.openSockets()) }
 
 // EventSubConnections returns how many EventSub sockets were opened since the start.
 func (s *eventSub) EventSubConnections() int { return read(s.state, &s.opened) }
