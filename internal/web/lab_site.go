@@ -57,12 +57,11 @@ func NewLabSite(site access.Site, recorded *simulate.Recordings, now func() time
 	if err != nil {
 		return nil, err
 	}
-	for guard, limit := range map[**chatguard.Guard]chatguard.Limit{
-		&s.addresses: chatguard.TokenBucketLimit("questions", labBurst, labRefill), &s.work: chatguard.TokenBucketLimit("work", labWorkBurst, labWorkRefill),
-	} {
-		if *guard, err = chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: s.now}); err != nil {
-			return nil, err
-		}
+	if s.addresses, err = access.NewBucket("questions", labBurst, labRefill, s.now); err != nil {
+		return nil, err
+	}
+	if s.work, err = access.NewBucket("work", labWorkBurst, labWorkRefill, s.now); err != nil {
+		return nil, err
 	}
 	s.labs.spent = s.spend
 	protection, err := access.New(access.Options{Site: site, Now: s.now, Log: s.log})

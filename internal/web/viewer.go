@@ -44,9 +44,7 @@ func newViewers(s *Server) (*viewers, error) {
 	if err != nil {
 		return nil, err
 	}
-	each, err := chatguard.New(chatguard.Policy{
-		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("viewers", viewerBurst, viewerRefill)},
-	}, &chatguard.Options{Now: o.Live.Guard.Now})
+	each, err := access.NewBucket("viewers", viewerBurst, viewerRefill, o.Live.Guard.Now)
 	return &viewers{
 		site: o.Access.Site, sessions: access.NewViewerSessions(o.Access.Site, o.Live.Guard.Now), addresses: addresses, each: each,
 		channels: newViewerChannels(s.Model, o.Check.Space, o.Live.Guard.Now), records: newViewerRecords(o.Store, o.Live.Controls.Silences, o.Live.Guard.Now, o.Live.Log),

@@ -28,18 +28,17 @@ type addressPart struct {
 // NewAddressLimit returns a limit with a burst for each address, of which one is restored every
 // refill.
 func NewAddressLimit(name string, burst int, refill time.Duration, now func() time.Time) (*AddressLimit, error) {
-	single, err := newBucket(name, burst, refill, now)
+	single, err := NewBucket(name, burst, refill, now)
 	if err != nil {
 		return nil, err
 	}
-	block, err := newBucket(name+"-per-block", blockFactor*burst, refill/blockFactor, now)
+	block, err := NewBucket(name+"-per-block", blockFactor*burst, refill/blockFactor, now)
 	return &AddressLimit{[]addressPart{{httpguard.AddressKey, single}, {httpguard.AddressBlock, block}}}, err
 }
 
-func newBucket(name string, burst int, refill time.Duration, now func() time.Time) (*chatguard.Guard, error) {
-	return chatguard.New(chatguard.Policy{
-		Limits: []chatguard.Limit{{Name: name, Algorithm: chatguard.TokenBucket, Burst: burst, Refill: refill}},
-	}, &chatguard.Options{Now: now})
+// NewBucket returns a Guard with one limit, a token-bucket for each user.
+func NewBucket(name string, burst int, refill time.Duration, now func() time.Time) (*chatguard.Guard, error) {
+	return chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{chatguard.TokenBucketLimit(name, burst, refill)}}, &chatguard.Options{Now: now})
 }
 
 // Take counts an attempt of an address. If the address has none left, it returns how long the
