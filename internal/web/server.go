@@ -213,7 +213,9 @@ func (s *Server) Keep(ctx context.Context) {
 
 // Amended judges a user again after a change of the user, as live.Model.Amended does.
 func (s *Server) Amended(channelID, userID string) {
-	s.viewers.forget(channelID, userID)
+	if s.viewers != nil {
+		s.viewers.records.forget(channelID, userID)
+	}
 	s.Model.Amended(channelID, userID)
 }
 

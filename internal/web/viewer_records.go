@@ -62,12 +62,10 @@ func (s *viewerRecords) get(ctx context.Context, channelID, userID string) (view
 	if ok {
 		return known, nil
 	}
-	select {
-	case s.reading <- struct{}{}:
-		defer func() { <-s.reading }()
-	case <-ctx.Done():
+	if !take(ctx, s.reading) {
 		return known, ctx.Err()
 	}
+	defer func() { <-s.reading }()
 	fresh, err := s.load(ctx, key)
 	if ctx.Err() != nil {
 		return known, ctx.Err()
@@ -109,13 +107,6 @@ func (s *viewerRecords) load(ctx context.Context, key viewerKey) (r viewerRecord
 		r.lifted = !liftedAt.IsZero()
 	}
 	return r, err
-}
-
-// forget makes the record of a viewer be read again, because it may have changed.
-func (h *viewers) forget(channelID, userID string) {
-	if h != nil {
-		h.records.forget(channelID, userID)
-	}
 }
 
 // forget makes the record of a viewer be read again, because it has changed.
