@@ -197,9 +197,6 @@ func (h *summarizer) recorded(ctx context.Context, channel string, of timespan) 
 	return part, nil
 }
 
-// errPeriodEnd ends the reading of messages at the end of a period.
-var errPeriodEnd = errors.New("the period ends")
-
 // readTimeline reads the messages of a period and finds its busiest minute.
 func (h *summarizer) readTimeline(ctx context.Context, channel string, of timespan, into *simulate.Timeline, part *recordedPart) error {
 	counts := map[int64]uint32{} // by minute
@@ -207,7 +204,7 @@ func (h *summarizer) readTimeline(ctx context.Context, channel string, of timesp
 		for i := range said {
 			if !said[i].At.Before(of.Until) {
 				into.Add(said[:i])
-				return errPeriodEnd
+				return errEnough
 			}
 			counts[said[i].At.Unix()/60]++
 		}
@@ -219,7 +216,7 @@ func (h *summarizer) readTimeline(ctx context.Context, channel string, of timesp
 			part.Peak = &live.Peak{At: at, Messages: n}
 		}
 	}
-	if errors.Is(err, errPeriodEnd) {
+	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
