@@ -32,10 +32,6 @@ type webhookWanted struct {
 	NewSecret bool            `json:"new_secret,omitempty"` // replaces the secret
 }
 
-func (w webhookWanted) hook() webhook.Wanted {
-	return webhook.Wanted{Name: w.Name, Address: w.Address, Format: w.Format, Events: w.Events, Channels: w.Channels, NewSecret: w.NewSecret}
-}
-
 // webhookChanged is the answer to a request that adds or changes a webhook.
 type webhookChanged struct {
 	Webhook webhook.Status `json:"webhook"`
@@ -79,7 +75,7 @@ func (h *webhooks) change(w http.ResponseWriter, r *http.Request, change func(we
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
 	}
-	done, err := change(wanted.hook())
+	done, err := change(webhook.Wanted(wanted))
 	if err != nil {
 		return errWebhook(err)
 	}
