@@ -158,7 +158,7 @@ const preloadsHere = "  <!-- modulepreload -->\n"
 func newDocument(all files, name string) file {
 	document := all[name]
 	source := document.content
-	modules := sync.OnceValue(func() []string { return firstModules(all, name) })
+	modules := sync.OnceValue(func() []string { return modulesOf(all, name, staticImport) })
 	document.translations = map[string]func() fileContent{}
 	for _, tag := range language.All {
 		document.translations[tag] = sync.OnceValue(func() fileContent {
@@ -221,11 +221,6 @@ var entryModule = regexp.MustCompile(`<script type="module" src="([^"]+)">`)
 // staticImport matches a line that imports a module before the importing module runs. A call of
 // import() loads a module later.
 var staticImport = regexp.MustCompile(`(?m)^(?:import|export) (?:[^"(]* from )?"(\.[^"]+)"`)
-
-// firstModules returns the names of the modules that a document needs at first, sorted.
-func firstModules(all files, document string) []string {
-	return modulesOf(all, document, staticImport)
-}
 
 // modulesOf returns the names of the modules that a document reaches by imports of a form, sorted.
 func modulesOf(all files, document string, imports *regexp.Regexp) []string {
