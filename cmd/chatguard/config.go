@@ -20,6 +20,20 @@ func addConfigFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration; without a chatguard.toml here and on Linux, /etc/chatguard/chatguard.toml (or set CHATGUARD_CONFIG)")
 }
 
+// configCommand completes cmd with the flag --config, and calls do with the configuration.
+func configCommand(cmd *cobra.Command, do func(cmd *cobra.Command, cfg config.Config, args []string) error) *cobra.Command {
+	var path string
+	addConfigFlag(cmd, &path)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := loadConfig(path)
+		if err != nil {
+			return err
+		}
+		return do(cmd, cfg, args)
+	}
+	return cmd
+}
+
 // loadConfig reads the configuration at path. If path is the default one and there is no such file,
 // the environment alone may be the configuration, as in a container. If a restore was interrupted,
 // loadConfig first completes it.

@@ -20,9 +20,8 @@ import (
 )
 
 func newForgetCommand() *cobra.Command {
-	var path string
 	var yes bool
-	cmd := &cobra.Command{
+	cmd := configCommand(&cobra.Command{
 		Use:   "forget USER",
 		Short: "Delete everything about a user",
 		Long: `Deletes everything that the database has of a user in all channels: usage, strikes, override and grants, throttled messages,
@@ -39,15 +38,9 @@ Backups, exports, the log, and what webhooks have received or wait for stay as t
 		Example: `  chatguard forget anna
   chatguard forget 12345678 --yes`,
 		Args: oneUser,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			return forgetUser(cmd, cfg, args[0], yes)
-		},
-	}
-	addConfigFlag(cmd, &path)
+	}, func(cmd *cobra.Command, cfg config.Config, args []string) error {
+		return forgetUser(cmd, cfg, args[0], yes)
+	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
 	return cmd
 }

@@ -16,8 +16,7 @@ import (
 )
 
 func newLoginCommand() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
+	return configCommand(&cobra.Command{
 		Use:   "login",
 		Short: "Let the bot's Twitch account sign in",
 		Long: `Shows an address and a code to open in a browser, on any device, where the bot's account is signed in to Twitch. The token
@@ -26,16 +25,7 @@ is stored in a file next to the database that only you can read, and is renewed 
 The first time, it guides you through Twitch's form for a client ID. Works while chatguard runs, which then uses the new
 login.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			return logIn(cmd, cfg)
-		},
-	}
-	addConfigFlag(cmd, &path)
-	return cmd
+	}, func(cmd *cobra.Command, cfg config.Config, _ []string) error { return logIn(cmd, cfg) })
 }
 
 // logIn obtains tokens for the bot's account, stores them, and prints what they allow.

@@ -8,39 +8,32 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
 func newReloadCommand() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
+	return configCommand(&cobra.Command{
 		Use:   "reload",
 		Short: "Apply a changed configuration without a restart",
 		Long: `Checks the configuration, and has the chatguard that runs by it load it: policies, limits, penalties and channels, without
 losing messages or usage. Waits for the outcome, and says what changed and what needs a restart. After an error
 nothing has changed, and the exit code is 1. Live changes by moderators are kept.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			if err := app.CheckReady(cfg); err != nil {
-				return err
-			}
-			var owned *sqlite.OwnedError
-			if !errors.As(sqlite.CheckOwner(cfg.Database), &owned) {
-				return fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`; or %s", cfg.Database, request.ByHand)
-			}
-			lines, err := request.Ask(cmd.Context(), owned, request.Request{Do: request.Reload})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "chatguard (process %d) %s\n", owned.PID, strings.Join(lines, "\n"))
+	}, func(cmd *cobra.Command, cfg config.Config, _ []string) error {
+		if err := app.CheckReady(cfg); err != nil {
 			return err
-		},
-	}
-	addConfigFlag(cmd, &path)
-	return cmd
+		}
+		var owned *sqlite.OwnedError
+		if !errors.As(sqlite.CheckOwner(cfg.Database), &owned) {
+			return fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`; or %s", cfg.Database, request.ByHand)
+		}
+		lines, err := request.Ask(cmd.Context(), owned, request.Request{Do: request.Reload})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "chatguard (process %d) %s\n", owned.PID, strings.Join(lines, "\n"))
+		return err
+	})
 }

@@ -30,13 +30,8 @@ type transferWork struct {
 // transferCommand completes cmd, which has only its texts. The command calls plan before the work
 // begins.
 func transferCommand(cmd *cobra.Command, opts *transfer.Options, plan func(transferJob) (transferWork, error)) *cobra.Command {
-	var path string
 	opts.Progress = new(transfer.Progress)
-	cmd.RunE = func(cmd *cobra.Command, files []string) error {
-		cfg, err := loadConfig(path)
-		if err != nil {
-			return err
-		}
+	return configCommand(cmd, func(cmd *cobra.Command, cfg config.Config, files []string) error {
 		job := transferJob{cmd: cmd, cfg: cfg, opts: opts}
 		if len(files) > 0 {
 			job.file = files[0]
@@ -55,9 +50,7 @@ func transferCommand(cmd *cobra.Command, opts *transfer.Options, plan func(trans
 		}
 		_, err = fmt.Fprint(cmd.OutOrStdout(), hostile.Visible(report))
 		return err
-	}
-	addConfigFlag(cmd, &path)
-	return cmd
+	})
 }
 
 // writeCommand returns a transferCommand that writes FILE.
