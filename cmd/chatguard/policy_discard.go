@@ -49,9 +49,7 @@ func discardPolicy(cmd *cobra.Command, cfg config.Config, p channelPolicy, yes b
 		_, err := fmt.Fprintf(out, "#%s: no live changes; the policy is the configuration's.\n", p.name)
 		return err
 	}
-	if err := showDiscarded(out, p); err != nil {
-		return err
-	}
+	showDiscarded(out, p)
 	if !yes && !confirm(cmd.InOrStdin(), out, "Discard these changes and go back to the configuration? [y/N] ") {
 		return errors.New("nothing was discarded: answer y, or add --yes")
 	}
@@ -65,7 +63,7 @@ func discardPolicy(cmd *cobra.Command, cfg config.Config, p channelPolicy, yes b
 }
 
 // showDiscarded shows the live changes of a channel.
-func showDiscarded(out io.Writer, p channelPolicy) error {
+func showDiscarded(out io.Writer, p channelPolicy) {
 	fmt.Fprintf(out, "#%s: revision %d by %s, %s\n", p.name, p.Number, hostile.Printable(p.Author), moment(p.At))
 	if p.Problem != nil {
 		fmt.Fprintf(out, "  can't be used: %s\n", hostile.Printable(p.Problem.Error()))
@@ -77,7 +75,6 @@ func showDiscarded(out io.Writer, p channelPolicy) error {
 	if more := len(p.Changes) - len(shown); more > 0 {
 		fmt.Fprintf(out, "  and %d more keys\n", more)
 	}
-	return nil
 }
 
 // discard discards a channel's live changes. If a running chatguard owns the database, that process
