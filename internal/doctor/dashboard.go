@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/systemd"
@@ -81,8 +80,7 @@ func (d *Doctor) checkAddress(ctx context.Context) Finding {
 // answersAsChatguard reports whether a dashboard listens at the site's address.
 func answersAsChatguard(ctx context.Context, s access.Site) bool {
 	s.PublicURL = nil // ask the listening address, not the proxy
-	address, _, _ := strings.Cut(s.Link("", ""), "#")
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"healthz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Address("")+"healthz", nil)
 	if err != nil {
 		return false
 	}
