@@ -10,7 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
-// database is what the resources need of an engine. Errors name the problem and the fix.
+// database is what the resources need of a database engine. Errors name the problem and the fix.
 type database interface {
 	// Query runs a statement and calls the function each for every row. each scans the row.
 	Query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error

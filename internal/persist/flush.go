@@ -94,8 +94,8 @@ func (s *Store) runTurn(ctx context.Context, guard *chatguard.Guard) {
 }
 
 // Stuck returns a text if a flush has taken longer than limit without using the database, or "".
-// The database doesn't count: it may be slow, locked or on a disk that doesn't answer, and then a
-// new process couldn't open it either.
+// Time in the database doesn't count: it may be slow, locked or on a disk that doesn't answer, and
+// then a new process couldn't open it either.
 func (s *Store) Stuck(now time.Time, limit time.Duration) string { return s.flushing.Stuck(now, limit) }
 
 // inDatabase calls do during a flush. Its time doesn't count for Stuck.

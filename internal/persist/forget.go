@@ -17,12 +17,12 @@ type forgettings struct {
 	*commits
 	db    database
 	notes *notebook
-	// compact writes the file again, so that nothing that was deleted stays in it.
+	// compact rewrites the file, so that nothing that was deleted stays in it.
 	compact func(context.Context) error
 	pending pending[chan error, string] // user IDs by the channel that receives the result
 }
 
-// UserChannels returns the IDs of the channels in which a user has left something.
+// UserChannels returns the IDs of the channels for which the database has rows of a user.
 func (f *forgettings) UserChannels(ctx context.Context, userID string) ([]string, error) {
 	var parts []string
 	for _, table := range userTables {
@@ -31,9 +31,9 @@ func (f *forgettings) UserChannels(ctx context.Context, userID string) ([]string
 	return statement.Texts(ctx, f.db.Query, strings.Join(parts, " UNION "), userID)
 }
 
-// Forget deletes all rows of a user, also pending ones, and writes the file again, so that nothing
+// Forget deletes all rows of a user, including pending ones, and rewrites the file, so that nothing
 // of them stays in it. Run does that; others' changes wait meanwhile, which may take seconds for a
-// large database. An error says if the rows are deleted all the same.
+// large database. The error says whether the rows are deleted nevertheless.
 func (f *forgettings) Forget(ctx context.Context, userID string) error {
 	f.notes.forget(userID)
 	forgotten := make(chan error, 1)
@@ -49,8 +49,8 @@ func (f *forgettings) Forget(ctx context.Context, userID string) error {
 	}
 }
 
-// part returns the users to delete as a part of a flush. When they are deleted, it writes the file
-// again, and notifies the callers.
+// part returns the users to delete as a part of a flush. When they are deleted, it rewrites the
+// file and notifies the callers.
 func (f *forgettings) part() part {
 	users := f.pending.peek()
 	return part{

@@ -10,7 +10,7 @@ import (
 // State is the store's ability to write.
 type State string
 
-// The states of a connection.
+// The states of a store.
 const (
 	OK State = "ok"
 	// Failing means that chat continues in memory and changes are pending, or that the file is
@@ -53,7 +53,7 @@ func (r *healthRecord) read(now time.Time) Health {
 	return h
 }
 
-// recordStart records that events from now on are not stored yet. The first Run decides.
+// recordStart records that events from now on are not stored yet. Only the first Run counts.
 func (r *healthRecord) recordStart(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -66,9 +66,9 @@ func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, a
 	return err
 }
 
-// Throttled returns the newest n entries of users who have to wait beyond the time at, or forever.
-// For each user of each channel it returns only the newest such entry. The newest entries come
-// first.
+// Throttled returns the newest n stored entries of users who have to wait beyond the time at, or
+// forever. For each user of each channel it returns only the newest such entry. The newest entries
+// come first.
 func (s *journalTable) Throttled(ctx context.Context, at time.Time, n int) ([]journal.Entry, error) {
 	return queryEntries(ctx, s.db, `SELECT `+entryColumns+` FROM journal WHERE id IN (
 			SELECT max(id) FROM journal WHERE may_speak_at > ? OR may_speak_at IS NULL

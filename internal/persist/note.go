@@ -28,7 +28,7 @@ const noteColumns = "id, at, channel_id, user_id, author, text"
 
 var noteInsertion = statement.Insertion{Into: "note (" + noteColumns + ")", Columns: 6, Conflict: "DO NOTHING"}
 
-// load reads the newest notes from the database, as many as there may be.
+// load reads the newest notes from the database, up to journal.MaxAllNotes.
 func (b *notebook) load(ctx context.Context, db database) error {
 	b.users, b.channels, b.pending.limit = map[personKey][]journal.Note{}, map[string]int{}, maxChanges
 	return db.Query(ctx, func(rows *sql.Rows) error {
@@ -48,7 +48,7 @@ func (b *notebook) put(n journal.Note) {
 }
 
 // AddNote numbers a note and keeps it. The note is stored with the next flush; see Commit. An error
-// means that there are too many notes.
+// means that there are too many notes or pending changes.
 func (b *notebook) AddNote(n journal.Note) (journal.Note, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -54,7 +54,7 @@ func (p *pending[K, V]) drop(isGone func(row *V) bool) {
 	maps.DeleteFunc(p.rows, func(_ K, row *V) bool { return row != nil && isGone(row) })
 }
 
-// peek returns the pending rows, which stay pending. It is never nil.
+// peek returns the pending rows, which stay pending. The map is never nil.
 func (p *pending[K, V]) peek() map[K]*V {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -79,9 +79,9 @@ func (s *people) FindNoted(ctx context.Context, channelID, text string, n int) (
 }
 
 // UserByLogin returns the ID of the user who has a login, as far as the channel's messages tell:
-// the user spoke last under it, and under no other login since. The platform may have given a login
-// that its user doesn't have any more to somebody else. The login must be spelled as on the
-// platform. ok is false if there is no such user.
+// the user spoke last under it, and under no other login since. The platform may have given the
+// login to somebody else since then. The login must be spelled as on the platform. ok is false if
+// there is no such user.
 func (s *people) UserByLogin(ctx context.Context, channelID, login string) (userID string, ok bool, err error) {
 	if userID, ok, err = s.lastUserAs(ctx, channelID, login); err != nil || !ok {
 		return "", false, err
@@ -135,8 +135,8 @@ func (s *people) lastUserAs(ctx context.Context, channelID, login string) (userI
 	return userID, ok && err == nil, err
 }
 
-// UsersNamed returns the users of a channel who had a display name when last seen. It ignores the
-// same differences between names as a search.
+// UsersNamed returns the users of a channel who had the given display name when last seen. It
+// ignores the same differences between names as a search.
 func (s *people) UsersNamed(ctx context.Context, channelID, displayName string) ([]journal.Person, error) {
 	key := foldName(displayName)
 	if key == "" {

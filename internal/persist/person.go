@@ -27,15 +27,15 @@ func personOf(m *timelineRow) journal.Person {
 	return journal.Person{UserID: m.UserID, Login: m.Login, DisplayName: m.displayName, Roles: m.Roles, LastSeen: m.At}
 }
 
-// Person returns a user of a channel as last seen, including pending messages. ok is false if the
-// user was never seen.
+// Person returns a user of a channel as last seen; pending messages count. ok is false if the user
+// was never seen.
 func (s *people) Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
 	people, err := s.findPeople(ctx, channelID, func(id string) bool { return id == userID }, "user_id = $2", userID)
 	p, ok = people[userID]
 	return p, ok, err
 }
 
-// People returns users of a channel as last seen, by ID, including pending messages. It leaves out
+// People returns users of a channel as last seen, by ID; pending messages count. It leaves out
 // users who were never seen.
 func (s *people) People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error) {
 	wanted := map[string]bool{}

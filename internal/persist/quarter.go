@@ -35,7 +35,7 @@ func (s *timelineTable) QuarterHours(ctx context.Context, channelID, userID stri
 }
 
 // quarterHours returns the statement of QuarterHours for channel $1 and user $2. An empty ID
-// selects all of them.
+// selects all channels or all users.
 func quarterHours(channelID, userID string) string {
 	channels, ofChannel, ofUser := timelineChannels, "", ""
 	if channelID != "" {

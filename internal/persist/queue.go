@@ -45,8 +45,8 @@ type Dropped struct {
 // records are messages of the timeline, journal entries, and outcomes in the order in which they
 // were reported.
 type records struct {
-	timeline []timelineRow   // sorted, after settle
-	parts    [][]timelineRow // by channel, sorted by number; before settle
+	timeline []timelineRow   // sorted; after sortAndMerge
+	parts    [][]timelineRow // by channel, sorted by number; before sortAndMerge
 	entries  []*journal.Entry
 	outcomes []journal.Outcome
 }
@@ -140,11 +140,11 @@ func (q *queue) take() records {
 	return r
 }
 
-// putBack returns records that couldn't be written to the front of the queue.
+// putBack puts records at the front of the queue again, because they couldn't be written.
 func (q *queue) putBack(r records) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
-	slices.SortFunc(r.timeline, compareByNumber) // settle has changed the order
+	slices.SortFunc(r.timeline, compareByNumber) // sortAndMerge has changed the order
 	var back timelineQueue
 	for _, row := range r.timeline {
 		back.add(back.rowsOf(row.ChannelID), row)
@@ -200,7 +200,7 @@ func dropOldest[T any](items *[]T, n int) int {
 	return n
 }
 
-// state returns how many records are pending, and how many were dropped so far.
+// state returns how many records are pending or being written, and how many were dropped so far.
 func (q *queue) state() (waiting int, dropped Dropped) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -17,12 +17,12 @@ type RestoreStats struct {
 	// Unreadable is how many rows couldn't be read. Such a row stays in the database until its
 	// user's state is written again.
 	Unreadable int
-	// Interrupted is how many journal entries the last process had not acted on when it ended.
+	// Interrupted is how many journal entries had no outcome yet when the last process ended.
 	Interrupted int
 	LastEntry   chatguard.EntryID // last journal entry; 0 if there is none
 }
 
-// Restore loads the state that still counts into the Guard, and makes the Guard's entry IDs
+// Restore loads into the Guard the state that still counts, and makes the Guard's entry IDs
 // continue after the journal's. Call it before the first message. Call it after each channel's
 // policy is in force, because it skips rows of limits that a policy doesn't have. It counts and
 // logs rows that can't be read. After an error the Guard has only part of the state. Run then

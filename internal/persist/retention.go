@@ -50,7 +50,7 @@ var retirement = []retired{
 		JOIN (SELECT channel_id AS id, max(number) AS kept FROM revision WHERE at < $1 GROUP BY channel_id) ON channel_id = id AND number < kept LIMIT $2)`},
 }
 
-// retire takes a step of each kind, and reports whether there may be more to delete.
+// retire deletes a batch of each kind of record, and reports whether there may be more to delete.
 func (s *sweeper) retire(ctx context.Context, now time.Time, first bool) (more bool, err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, r := range retirement {

@@ -86,9 +86,9 @@ func (s *changes) change(r journal.Revision, action journal.AuditAction) (journa
 }
 
 // Revisions returns up to n policy changes of a channel with numbers below before, newest first,
-// including pending ones; 0 means the newest. more reports whether there are older ones. It returns
-// fewer than n, but at least two, if they are long. A revision without Policy and Changes returned
-// the channel to the configuration.
+// including pending ones. If before is 0, they start with the newest. more reports whether there
+// are older ones. It returns fewer than n, but at least two, if they are long. A revision without
+// Policy and Changes returned the channel to the configuration.
 func (s *changes) Revisions(ctx context.Context, channelID string, before, n int) (revisions []journal.Revision, more bool, err error) {
 	if before == 0 {
 		before = math.MaxInt
@@ -111,7 +111,8 @@ func (s *changes) Revisions(ctx context.Context, channelID string, before, n int
 	return page.revisions, false, err
 }
 
-// Bounds of what is read at once, in bytes of JSON. Decoded, it takes about ten times as much.
+// Bounds of what is read at once, in bytes of JSON. Decoded JSON takes about ten times as much
+// memory.
 const (
 	// maxRevisionJSON is for a policy with its changes. What people can save is shorter; a longer
 	// one is from a version that had fewer bounds, or from another program.
@@ -162,7 +163,7 @@ func writeRevisions(ctx context.Context, tx *sql.Tx, rows map[revisionKey]*revis
 	return revisionInsertion.Write(ctx, tx, len(list), func(args []any, i int) []any { return list[i].values(args) })
 }
 
-// scanRevisions calls each for every selected revision, with the length of its JSON, until it
+// scanRevisions calls each for every selected revision, with the length of its JSON, until each
 // returns false.
 func scanRevisions(ctx context.Context, db database, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
 	// Contents that are too long don't leave SQLite.

@@ -47,7 +47,7 @@ func (s search) matches() [][]match {
 	return matches
 }
 
-// fewMatches is the largest number of matches that are all read, to find those who spoke last.
+// fewMatches is the number of matches up to which all are read to find the users who spoke last.
 const fewMatches = 5000
 
 // matchingPeople returns up to n matching users, those who spoke last. If few users match, the

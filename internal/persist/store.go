@@ -1,8 +1,8 @@
 // Package persist keeps in one SQLite file what must survive the process: usage, overrides and
-// grants of users, the journal, the timeline, policy revisions, the audit log and sign-ins.
-// [Store.Run] writes all of it in the background. A person who makes a change gets the answer after
-// the commit. While the database is failing, chat continues in memory, changes are pending, and
-// [Store.Health] reports the failure.
+// grants of users, the journal, the timeline, notes, policy revisions, the audit log, webhooks and
+// sign-ins. [Store.Run] writes all of it in the background. A person who makes a change gets the
+// answer after the commit. While the database is failing, chat continues in memory, changes are
+// pending, and [Store.Health] reports the failure.
 //
 // The package knows no platform and no HTTP, and doesn't interpret a user's state: it stores the
 // Guard's bytes.
@@ -16,7 +16,7 @@
 //   - for Run: Recover before each flush and IsTouched between two, CheckAtEnd, Rescue, Compact
 //     after users were deleted, and which errors are temporary;
 //   - List and IndexedBy; "?" as a placeholder besides "$1";
-//   - what few statements take only from SQLite: json_each with ->> for pending messages and
+//   - features of SQLite that a few statements use: json_each with ->> for pending messages and
 //     pardons, COLLATE NOCASE, instr and char in the search for people, and the plus before a
 //     column that keeps a query off an index.
 package persist
@@ -83,8 +83,8 @@ func (s *Store) Path() string {
 	return s.db.Path
 }
 
-// Size returns the number of bytes that the database has on disk, including its log. It is 0 for a
-// database in memory.
+// Size returns the number of bytes that the database has on disk, including its write-ahead log. It
+// is 0 for a database in memory.
 func (s *Store) Size() int64 { return s.db.Size() }
 
 // Close closes the database and releases its ownership. Call it after Run has returned. Changes

@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-// webhooks are webhooks and their deliveries. Their number is bounded by the queues of package
+// webhooks stores webhooks and their deliveries. Their number is bounded by the queues of package
 // webhook.
 type webhooks struct {
 	db         database

@@ -52,7 +52,7 @@ func StartChild(t testing.TB, role, path string, env ...string) *Child {
 	c.Env = append(append(os.Environ(), ChildRole+"="+role), env...)
 	c.Stderr = os.Stderr
 	var err error
-	c.in, err = c.StdinPipe() // open as long as the test needs the child
+	c.in, err = c.StdinPipe() // keeps the child's stdin open
 	Must(t, err)
 	out, err := c.StdoutPipe()
 	Must(t, err)

@@ -77,7 +77,7 @@ func (f *Template) Copy(t testing.TB, create func(path string)) (path string) {
 }
 
 // Policy returns a policy that enforces a burst of 3 messages, one more every 4 s, and 300 per day.
-// Its ladder is one for a bot.
+// Its penalty ladder is that of a bot: delete, warn, time out.
 func Policy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Penalties.Ladder = []chatguard.Penalty{
@@ -95,7 +95,7 @@ func Message(user string, sentAt time.Time) chatguard.Message {
 	return chatguard.Message{ID: "m-" + user, ChannelID: "c1", User: chatguard.User{ID: user, Login: "login" + user}, Text: "hi", SentAt: sentAt}
 }
 
-// Snapshot returns the bytes of a database and of its log.
+// Snapshot returns the bytes of a database and of its write-ahead log.
 func Snapshot(t testing.TB, path string) [][]byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -158,9 +158,9 @@ func AssertSame(t testing.TB, a, b *chatguard.Guard, users ...string) {
 	}
 }
 
-// Interrupt leaves a closed database as a process that is killed in the middle of a change, before
-// the database has a log: some pages are new, and SQLite's journal has the old ones. A copy by
-// VACUUM is such a database until its first change.
+// Interrupt leaves a closed database as if a process had been killed in the middle of a change,
+// without a write-ahead log: some pages are new, and SQLite's rollback journal has the old ones. A
+// copy by VACUUM INTO has no write-ahead log until its first change.
 func Interrupt(t testing.TB, path, change string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

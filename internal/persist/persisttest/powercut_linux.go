@@ -20,7 +20,7 @@ import (
 const acknowledged = "CHATGUARD_ACKNOWLEDGED"
 
 // Acknowledge notes that something is done. From then on, a power cut must not undo it. Roles call
-// it.
+// Acknowledge.
 func Acknowledge(what string) error {
 	file, err := os.OpenFile(os.Getenv(acknowledged), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -31,11 +31,10 @@ func Acknowledge(what string) error {
 	return err
 }
 
-// Cut is what is left of a folder if the process that writes in it ends at some moment, just before
-// a system call.
+// Cut is what is left of a folder if the process that writes to it ends just before a system call.
 type Cut struct {
-	// Name says at which call, and what is left: all that was written (a kill), or only what was
-	// synced (a power cut). Between these, anything may be left.
+	// Name says before which call the process ends, and what is left: all that was written (a
+	// kill), or only what was synced (a power cut). A real power cut may leave anything in between.
 	Name  string
 	Acks  []string // what was acknowledged before
 	files map[string]string
@@ -155,7 +154,7 @@ func (d *disk) serve(t testing.TB, listener int) {
 	unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
 }
 
-// inode identifies a file, also after another one got its number.
+// inode identifies a file, even after another file got its number.
 type inode struct {
 	number uint64
 	born   unix.StatxTimestamp
@@ -171,7 +170,7 @@ type disk struct {
 	cuts   []*Cut
 }
 
-// begin takes all that there is as synced.
+// begin records the folder's present contents as synced.
 func (d *disk) begin(t testing.TB) {
 	d.names = d.list(t)
 	for name, file := range d.names {

@@ -19,7 +19,7 @@ const (
 	// maxLookUps is the maximum number of look-ups at a time. Further ones wait, and end with the
 	// same error if one before them fails.
 	maxLookUps = 4
-	// maxKnown is a number of known rows. If there are as many, unused rows are forgotten.
+	// maxKnown is the number of known rows from which on unused rows are evicted.
 	maxKnown = 10_000
 )
 
@@ -85,7 +85,7 @@ func (c *cache) row(ctx context.Context, hash tokenHash, now time.Time, read fun
 	return row, nil
 }
 
-// lookUp calls read, unless that has failed just now, or while this look-up waited.
+// lookUp calls read, unless a look-up has failed just now, or while this one waited.
 func (c *cache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
 	before := c.failed.Load()
 	select {
@@ -104,8 +104,8 @@ func (c *cache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRo
 	return row, err
 }
 
-// add adds rows that were found or stored at a time, unless any were removed since ended
-// was read: these may be among them.
+// add adds rows that were found or stored at a time, unless any rows were removed since ended was
+// read, because these rows may be among them.
 func (c *cache) add(rows map[tokenHash]*tokenRow, now time.Time, ended uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

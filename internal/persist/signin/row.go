@@ -16,7 +16,7 @@ type tokenRow struct {
 	holder   auth.Identity // with the origin; a session has that of its token or code
 	made     time.Time
 	expires  time.Time
-	rootMade time.Time // for a session: when its token was made; otherwise equal to made
+	rootMade time.Time // of a new session's token or code; otherwise equal to made
 }
 
 // The kinds of tokens.

@@ -20,7 +20,7 @@ var never = statement.TimeAt(math.MaxInt64)
 type Holder struct {
 	auth.Identity
 	MadeAt    time.Time `json:"made_at,omitzero"`    // of the token; absent or zero if none
-	ExpiresAt time.Time `json:"expires_at,omitzero"` // absent or zero if the token never expires
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // absent or zero if never, or without a token
 	Sessions  int       `json:"sessions"`            // sessions that are still valid
 	Links     int       `json:"links"`               // unused sign-in links
 }
@@ -83,8 +83,8 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 	return session, row.holder, nil
 }
 
-// Holders returns every person who has a token, is signed in or can still sign in with a link, by
-// name, role and origin.
+// Holders returns every person who has a token, is signed in or can still sign in with a link, once
+// for each role and origin, sorted by name, role and origin.
 func (t *Tokens) Holders(ctx context.Context) ([]Holder, error) {
 	return statement.List(ctx, t.db.Query, func(rows *sql.Rows, e *Holder) error {
 		err := rows.Scan(&e.Name, &e.Access, &e.From, statement.Time(&e.MadeAt), statement.Time(&e.ExpiresAt), &e.Sessions, &e.Links)
@@ -113,7 +113,8 @@ func (t *Tokens) Revoke(ctx context.Context, name string) (ended auth.Revoked, e
 		if ended, err = deleteTokens(ctx, tx, name, now); err != nil {
 			return err
 		}
-		// A session that begins now is older than this record, so it will never be written.
+		// The token of a session that begins now is older than this record, so the session will
+		// never be written.
 		return insertToken(ctx, tx, revocationOf(name), &tokenRow{revokedKind, auth.Identity{Name: name}, now, now.Add(SessionTime), now})
 	})
 	if err != nil {

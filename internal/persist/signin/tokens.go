@@ -1,5 +1,5 @@
 // Package signin keeps who has access to the dashboard: named tokens, sign-in codes and sessions.
-// It knows no engine of databases, and nothing of the web.
+// It knows no database engine, and nothing of the web.
 package signin
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 )
 
-// database is what Tokens need of an engine. Errors name the problem and the fix.
+// database is what Tokens needs of a database engine. Errors name the problem and the fix.
 type database interface {
 	// Query runs a statement and calls the function each for every row. each scans the row.
 	Query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error
-	// LookUp is like Query, but never waits for it.
+	// LookUp is like Query, but never waits for a running Query.
 	LookUp(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error
 	// Write runs change in a transaction. It returns an error of change unchanged.
 	Write(ctx context.Context, change func(*sql.Tx) error) error
@@ -23,7 +23,7 @@ type database interface {
 }
 
 // Tokens manages the named tokens, the sign-in codes and the sessions in a database. It is safe for
-// concurrent use, in several processes at once.
+// concurrent use, even by several processes at once.
 //
 // Each token, code and session has at least 128 random bits. The database contains only its
 // SHA-256, which is used to look it up.

@@ -26,9 +26,9 @@ func (s Schema) Check(ctx context.Context, path string) (outdated bool, err erro
 	return 0 < version && version < len(s.Steps), err
 }
 
-// openTraceless is like openReader but leaves no files behind: an ordinary reader creates the log's
-// files and doesn't remove them. If there is no log, nobody writes, so the reader needs no log
-// either.
+// openTraceless is like openReader but leaves no files behind: an ordinary reader creates the files
+// of the write-ahead log and doesn't remove them. If there is no log, nobody writes, so the reader
+// needs no log either.
 func openTraceless(path string) (*sql.DB, error) {
 	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) || hasJournal(path) {
 		return openReader(path)

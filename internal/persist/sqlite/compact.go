@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Compact writes the database file again, so that it contains nothing that was deleted, and empties
-// its log.
+// Compact rewrites the database file, so that it contains nothing that was deleted, and empties its
+// write-ahead log.
 func (db *DB) Compact(ctx context.Context) error {
 	if err := db.Exec(ctx, "VACUUM"); err != nil {
 		return fmt.Errorf("the rows are deleted, but parts of them may stay in the file until the next user is deleted: %w", Explain(db.Path, err))

@@ -34,15 +34,15 @@ type DB struct {
 	lock  *ownerLock // nil in memory, or if this process doesn't own the database
 	// Migrated is the version before Open migrated the database; 0 if it didn't.
 	Migrated int
-	// damaged means that a damaged page was found, and that the file hasn't been intact since. Only
-	// the goroutine that calls Recover uses it.
+	// damaged means that a damaged page was found, and that the file hasn't been found intact
+	// since. Only the goroutine that calls Recover uses it.
 	damaged bool
 }
 
 // writerPragmas and readerPragmas keep the caches small, because the bot's memory matters more than
-// re-reading pages that the operating system has cached anyway. The log is truncated after each
-// checkpoint, so that one large flush doesn't leave a large file behind. fullfsync concerns macOS,
-// where an ordinary sync leaves data in the disk's cache.
+// re-reading pages that the operating system has cached anyway. The write-ahead log is truncated
+// after a checkpoint, so that one large flush doesn't leave a large file behind. fullfsync concerns
+// macOS, where an ordinary sync leaves data in the disk's cache.
 var writerPragmas = []string{
 	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(ON)", "foreign_keys(ON)", "cache_size(-1024)", fmt.Sprintf("journal_size_limit(%d)", maxLog),
 }
@@ -131,7 +131,7 @@ func (db *DB) Query(ctx context.Context, each func(*sql.Rows) error, statement s
 	return Explain(db.Path, scanRows(rows, err, each))
 }
 
-// LookUp is like Query, but never waits for it, and waits less for other programs.
+// LookUp is like Query, but never waits for a running Query, and waits less for other programs.
 func (db *DB) LookUp(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error {
 	rows, err := db.lookUpStatements.query(ctx, db.LookUps, statement, args)
 	err = scanRows(rows, err, each)
@@ -141,7 +141,7 @@ func (db *DB) LookUp(ctx context.Context, each func(*sql.Rows) error, statement 
 	return Explain(db.Path, err)
 }
 
-// scanRows calls each for every row, and closes rows. It returns failed if the query has failed.
+// scanRows calls each for every row, and closes rows. It returns failed if that isn't nil.
 func scanRows(rows *sql.Rows, failed error, each func(*sql.Rows) error) (err error) {
 	if failed != nil {
 		return failed
@@ -175,9 +175,9 @@ func (db *DB) reconnect() {
 // idleConnections is the maximum number of idle connections, the default of database/sql.
 const idleConnections = 2
 
-// closeIdle closes all idle connections, and reports whether none is open now. If so, the next one
-// may open another log. The writer's is the last, because closing the last connection empties the
-// log, and a reader isn't allowed to do that.
+// closeIdle closes all idle connections, and reports whether no connection is open now. If so, the
+// next one may open another log. The writer's connection is closed last, because closing the last
+// connection empties the log, and a reader isn't allowed to do that.
 func (db *DB) closeIdle() (all bool) {
 	db.place.gate.Lock()
 	defer db.place.gate.Unlock()

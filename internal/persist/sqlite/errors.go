@@ -40,7 +40,7 @@ const (
 // unfinished is the problem of a database that only its owner can read.
 const unfinished = "a write to it was interrupted: start chatguard, which undoes it"
 
-// logMissing is the problem of a database that another process owns, without a log.
+// logMissing is the problem of a database that another process owns, without a write-ahead log.
 const logMissing = "its log, the files -wal and -shm beside it, is missing; the process that uses it is starting, stopping or restoring it, or the log was deleted: run this again in a moment"
 
 // restoreBackup is the fix for a database that another program has changed.
@@ -72,13 +72,13 @@ func problemOf(failure interface {
 	error
 	Code() int
 }) string {
-	switch failure.Code() { // an extended code: its first byte is not the whole cause
+	switch failure.Code() { // an extended code: its low byte isn't the whole cause
 	case sqlite3.SQLITE_READONLY_ROLLBACK:
 		return unfinished
 	case sqlite3.SQLITE_READONLY_DBMOVED:
 		return fileGone
-	// The former is of the log: SQLite reads zeros behind the database's end. The latter is of the
-	// log's index.
+	// The former concerns the log, because SQLite reads zeros without an error past the end of the
+	// database. The latter concerns the log's index.
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_IN_PAGE:
 		return logGone
 	case sqlite3.SQLITE_IOERR_NOMEM:
@@ -112,7 +112,7 @@ func IsTemporary(err error) bool {
 	return problem == lockedByOther || problem == logGone
 }
 
-// Problem returns the text of an error without the file's name, or "".
+// Problem returns the text of an error without the file's name, or "" for nil.
 func Problem(err error) string {
 	if err == nil {
 		return ""

@@ -31,9 +31,9 @@ func Hold(path string) (*Held, error) {
 // Release ends the hold.
 func (h *Held) Release() error { return h.lock.release() }
 
-// EmptyLog moves what is in the database's log into the database, so that no log is left. It also
-// undoes an unfinished write. If the database is damaged, EmptyLog returns an error, and the log
-// may stay.
+// EmptyLog moves the contents of the write-ahead log into the database, so that no log is left. It
+// also undoes an unfinished write. If the database is damaged, EmptyLog returns an error, and the
+// log may stay.
 func (h *Held) EmptyLog(ctx context.Context) error {
 	if err := undoUnfinished(ctx, h.Path); err != nil {
 		return err
@@ -75,7 +75,7 @@ func holdRestored(path string) (*Held, error) {
 }
 
 // CheckCopy returns an error if the file at path is not a complete database that this program can
-// use. The error is one line with the fix; it calls the file name.
+// use. The error is one line with the fix; in it, the file is called name.
 func (s Schema) CheckCopy(ctx context.Context, path, name string) error {
 	reader, err := openTraceless(path)
 	if err != nil {

@@ -59,8 +59,8 @@ func checkRescued(path string) error {
 	return fmt.Errorf("database %[1]s doesn't exist, but %[1]s%[2]s has all of it: move that file into its place, or delete it to start with an empty one", path, rescuedSuffix)
 }
 
-// TwoNamesError is the error for a file with several hard links. SQLite's log and our lock belong
-// to a name, so two processes could each have their own.
+// TwoNamesError is the error for a file with several hard links. SQLite's write-ahead log and our
+// lock belong to a name, so two processes could each have their own.
 type TwoNamesError string // the path
 
 func (path TwoNamesError) Error() string {
@@ -126,8 +126,8 @@ func (s Schema) identify(ctx context.Context, reader *sql.DB, path string) (vers
 	return version, nil
 }
 
-// checkEnd returns an error if the file lacks bytes of its last page, for which SQLite reads zeros.
-// A file with a log may lack them, because they are in the log.
+// checkEnd returns an error if the file is shorter than its pages; SQLite would read zeros for the
+// missing bytes. A file with a log may be shorter, because the bytes may be in the log.
 func checkEnd(ctx context.Context, reader *sql.DB, path string) error {
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		return nil
@@ -187,8 +187,8 @@ type tableColumn struct{ table, column string }
 // until returns the schema of an earlier version.
 func (s Schema) until(version int) Schema { return Schema{s.Mark, s.Steps[:version]} }
 
-// schemas has what Schema.columns returns, by the text of the migrations. To run them takes as long
-// as to open a database.
+// schemas caches the results of Schema.columns by the text of the migrations. Running the
+// migrations takes as long as opening a database.
 var schemas sync.Map
 
 // columns returns all columns that the migrations create. The caller must not change them.

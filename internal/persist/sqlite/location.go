@@ -20,8 +20,8 @@ type location struct {
 
 	mu   sync.Mutex
 	file fs.FileInfo // the database; nil if it need not be in its place any more
-	// beside are the log and its index, as the first connection found them; nil as long as none
-	// has.
+	// beside are the write-ahead log and its index, as the first connection found them; nil before
+	// that.
 	beside [2]fs.FileInfo
 	// log is followed if this process owns the database; otherwise it is nil.
 	log *logMark
@@ -133,7 +133,7 @@ func (p *location) forgetLocked() {
 }
 
 // beginWrite must be called before this process writes to the file. It returns the function to call
-// afterwards. In between, isTouched doesn't know who writes.
+// afterwards. In between, isTouched returns false, because it can't tell who writes.
 func (p *location) beginWrite() (end func()) {
 	if p == nil {
 		return func() {}
@@ -173,8 +173,8 @@ func (p *location) accept() {
 	p.written, _ = os.Stat(p.path)
 }
 
-// connector opens connections only to files that are in their places, and never to others of their
-// names.
+// connector opens connections only to files that are in their places, and never to other files with
+// their names.
 type connector struct {
 	driver.Connector
 	place *location
@@ -217,8 +217,8 @@ type openConn struct {
 	place *location
 }
 
-// Close closes the connection. SQLite deletes the log with the last one, so that isn't another
-// program's deletion.
+// Close closes the connection. SQLite deletes the log when the last connection closes, which must
+// not count as a deletion by another program.
 func (c openConn) Close() error {
 	p := c.place
 	p.mu.Lock()

@@ -8,22 +8,24 @@ import (
 	"os"
 )
 
-// maxLog is the size to which SQLite truncates a log that was longer, when it begins it again.
+// maxLog is the size in bytes to which SQLite truncates a longer write-ahead log when it restarts
+// the log.
 const maxLog = 4 << 20
 
-// logMark says what a log has at least. The zero value says nothing.
+// logMark has the header and the minimum size that a log must still have. The zero value requires
+// nothing.
 //
-// SQLite doesn't notice if another program truncates the log. It appends to it at the former end,
-// and a checkpoint then moves the zeros of the gap into the database.
+// SQLite doesn't notice if another program truncates the log. It goes on appending at the former
+// end, and a checkpoint then moves the zeros of the gap into the database.
 type logMark struct {
-	header [32]byte // changes whenever SQLite begins the log again; zero if the log is empty
+	header [32]byte // changes whenever SQLite restarts the log; zero if the log is empty
 	size   int64
 }
 
-// follow reports whether a log still has what the mark says. If so, the mark says what the log has
-// now. If the log can't be read, follow returns true.
+// follow reports whether the log at path still has what the mark requires. If so, it updates the
+// mark to the log as it is now. If the log can't be read, follow returns true.
 func (m *logMark) follow(path string) (isWhole bool) {
-	file, err := os.Open(path) // SQLite has no locks on it that closing it would release
+	file, err := os.Open(path) // SQLite has no locks on this file that closing it would release
 	if err != nil {
 		return true
 	}
@@ -40,7 +42,7 @@ func (m *logMark) follow(path string) (isWhole bool) {
 	case isUnreadable(err):
 		return true
 	case n < len(now.header) || !now.isLog():
-		return m.size == 0 // a power cut may leave such a log, which SQLite begins again
+		return m.size == 0 // a power cut may leave such a log, which SQLite restarts
 	}
 	known := int64(len(m.header))
 	if now.header == m.header {
@@ -57,14 +59,14 @@ func (m *logMark) follow(path string) (isWhole bool) {
 	return true
 }
 
-// isLog reports whether the header is one of SQLite.
+// isLog reports whether the header is that of an SQLite log.
 func (m *logMark) isLog() bool {
 	const magic = 0x377f0682 // or the next number
 	return binary.BigEndian.Uint32(m.header[:])&^1 == magic
 }
 
-// hasLast reports whether a file has the last frame of the log. A frame is a page with a header
-// that begins with the page's number, which is never 0.
+// hasLast reports whether a file has the last frame that the mark requires. A frame is a page with
+// a header that begins with the page's number, which is never 0.
 func (m *logMark) hasLast(file *os.File) bool {
 	const frameHeader = 24
 	frame := frameHeader + int64(binary.BigEndian.Uint32(m.header[8:]))
@@ -78,11 +80,11 @@ func (m *logMark) hasLast(file *os.File) bool {
 	return isUnreadable(err) || !bytes.Equal(page, make([]byte, len(page)))
 }
 
-// isUnreadable reports whether an error doesn't just say that a file ends.
+// isUnreadable reports whether err is an error other than the end of the file.
 func isUnreadable(err error) bool { return err != nil && !errors.Is(err, io.EOF) }
 
-// areCut reports whether another program has truncated the log or its index in place. It looks at
-// no other files that have their names.
+// areCut reports whether another program has truncated the log or its index in place. It ignores
+// other files that have their names.
 func (p *location) areCut() (log, index bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +111,7 @@ func (p *location) emptyLog(do func() error) error {
 	return do()
 }
 
-// follow begins to follow the log, or ends that if mark is nil.
+// follow starts to follow the log, or stops if mark is nil.
 func (p *location) follow(mark *logMark) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

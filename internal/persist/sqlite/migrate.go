@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Schema says which file belongs to a program, and what it contains.
+// Schema says how a program marks its database files, and which migrations make the tables.
 type Schema struct {
 	Mark  int      // application ID of the file, which the first migration sets
 	Steps []string // migrations: step i is a script that migrates a database from version i to i+1
@@ -38,7 +38,8 @@ func ReadMigrations(files fs.FS) ([]string, error) {
 }
 
 // migrate runs all steps after the given version of the database in one transaction, which also
-// records the new version. If the version isn't 0, migrate first copies the database.
+// records the new version. If there are steps to run and the version isn't 0, migrate first copies
+// the database.
 func (s Schema) migrate(ctx context.Context, db *DB, version int) error {
 	steps := s.Steps
 	if version > 0 && version < len(steps) {

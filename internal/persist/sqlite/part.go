@@ -23,8 +23,8 @@ const copySuffixes = `\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued`
 // and login).
 var ownersPart = regexp.MustCompile(`^(\.token|` + copySuffixes + `)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
 
-// keptCopy matches the suffixes of copies of former contents. A restore also keeps the log of a
-// damaged database.
+// keptCopy matches the suffixes of copies of former contents. A restore also keeps the write-ahead
+// log of a damaged database.
 var keptCopy = regexp.MustCompile(`^(` + copySuffixes + `|\.before-restore(\.[0-9]+)?(-wal|-journal)?)$`)
 
 // Abandoned returns the unfinished files that killed processes have left beside the database at
@@ -33,11 +33,11 @@ var keptCopy = regexp.MustCompile(`^(` + copySuffixes + `|\.before-restore(\.[0-
 func Abandoned(path string) (names []string) { return filesBeside(path, ownersPart) }
 
 // Kept returns the files beside the database at path with its former contents: from before a
-// migration, an import or a restore, and of a rescue.
+// migration, an import or a restore, and from a rescue.
 func Kept(path string) (names []string) { return filesBeside(path, keptCopy) }
 
-// filesBeside returns the files beside the database at path whose names continue its name as suffix
-// says.
+// filesBeside returns the files beside the database at path whose names are its name and a suffix
+// that matches.
 func filesBeside(path string, suffix *regexp.Regexp) (names []string) {
 	path, err := realPath(path)
 	if err != nil {
@@ -56,9 +56,9 @@ func filesBeside(path string, suffix *regexp.Regexp) (names []string) {
 	return names
 }
 
-// RemoveAbandonedPart removes the unfinished copy that a killed process may have left of a target.
-// One that may still be in use stays: a process that only reads its copy needs less than an hour,
-// even for a large one.
+// RemoveAbandonedPart removes the unfinished copy of a target that a killed process may have left.
+// A copy that may still be in use stays: a process that only reads its copy needs less than an
+// hour, even for a large one.
 func RemoveAbandonedPart(target string, now time.Time) error {
 	d := Draft{part: target + PartSuffix}
 	info, err := os.Lstat(d.part)

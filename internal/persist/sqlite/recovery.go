@@ -10,9 +10,9 @@ import (
 
 // Recovery is what Recover has found and repaired.
 type Recovery struct {
-	Repaired string // for the log; "" if nothing was repaired
-	// IsOther means that the file is intact, but may be another one, as of a backup. What it
-	// should have must be written again.
+	Repaired string // a text for chatguard's log; "" if nothing was repaired
+	// IsOther means that the file is intact, but may be another one, such as a backup. Everything
+	// that it should contain must be written again.
 	IsOther bool
 }
 
@@ -60,8 +60,8 @@ func (db *DB) IsTouched() bool {
 // CheckNames returns an error if the file has another name, too: then it couldn't be opened again.
 func (db *DB) CheckNames() error { return db.place.checkNames() }
 
-// recoverLog moves what is in a log that was deleted or truncated into the database. Then it closes
-// all connections, so that the next one begins another log. lost is the error if that isn't
+// recoverLog moves the contents of a deleted or truncated write-ahead log into the database. Then
+// it closes all connections, so that the next one begins another log. It returns lost if that isn't
 // possible yet, because somebody still reads.
 func (db *DB) recoverLog(ctx context.Context, lost error) (repaired string, err error) {
 	isWhole, err := db.moveLog(ctx, lost)
@@ -78,12 +78,12 @@ func (db *DB) recoverLog(ctx context.Context, lost error) (repaired string, err 
 	return "the database's log was truncated; what was only in it is lost, except users' usage, and chatguard has begun another one", nil
 }
 
-// moveLog moves what is in the log into the database. isWhole is false if the log lacks something,
-// so that nothing was moved. lost is the error if somebody reads the log.
+// moveLog moves the contents of the log into the database. isWhole is false if the log lacks
+// something; nothing is moved then. moveLog returns lost if somebody reads the log.
 func (db *DB) moveLog(ctx context.Context, lost error) (isWhole bool, err error) {
 	isCut, noIndex := db.place.areCut()
 	if isCut {
-		// What is left would be moved without the rest, and zeros in its place.
+		// Otherwise, the rest of the log would be moved with zeros in place of what is missing.
 		if err := os.Truncate(db.Path+besideSuffixes[0], 0); err != nil {
 			return false, err
 		}
@@ -134,7 +134,7 @@ func (l *ownerLock) keep(path string) error {
 	return former.Unlock()
 }
 
-// isLogGone reports whether an error says that the log was deleted or replaced.
+// isLogGone reports whether an error says that the log was deleted, replaced or truncated.
 func isLogGone(err error) bool { return Problem(err) == logGone }
 
 // IsMisplaced reports whether an error says that the file isn't in its place.
@@ -156,8 +156,8 @@ func (db *DB) checkWhole(ctx context.Context) error {
 	return nil
 }
 
-// CheckAtEnd checks the pages of a database to which everything is written. It ends without an
-// error when the time is over.
+// CheckAtEnd checks the pages of the database after the last write. It returns no error if the
+// limit ends first.
 func (db *DB) CheckAtEnd(ctx context.Context, limit time.Duration) error {
 	if db.lock == nil {
 		return nil
@@ -175,7 +175,7 @@ func (db *DB) CheckAtEnd(ctx context.Context, limit time.Duration) error {
 // Rescue saves a database whose file isn't in its place but is still open in the writing
 // connection. flush must write what isn't written yet. Then Rescue writes everything into another
 // file, which the error names. It also empties the log at the database's path; otherwise SQLite
-// would apply that log to the next file at this path. misplaced is the error if that isn't
+// would apply that log to the next file at this path. The error contains misplaced if that isn't
 // possible.
 func (db *DB) Rescue(ctx context.Context, misplaced error, flush func() error) error {
 	if db.Writer.Stats().OpenConnections == 0 {

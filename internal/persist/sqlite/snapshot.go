@@ -18,7 +18,7 @@ type Snapshot struct {
 	named   string
 	schema  Schema
 	version int         // 0 if the file has no schema
-	log     os.FileInfo // the log that DB reads; nil if there was none
+	log     os.FileInfo // the write-ahead log that DB reads; nil if there was none
 }
 
 // OpenSnapshot opens the database at path, whether or not a process owns it. It refuses what Open

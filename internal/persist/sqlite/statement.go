@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// maxStatements is how many statements are kept. A filter of the journal has some hundred forms, of
-// which people use few, and each costs some KiB in each connection that has read with it.
+// maxStatements is how many statements are kept. The filter of the journal has some hundred forms,
+// of which people use few. Each costs some KiB in each connection that has run it.
 const maxStatements = 64
 
 // statements keeps prepared statements by their text, because parsing one takes longer than most

@@ -16,8 +16,8 @@ var ErrUnfinished = errors.New("a write to it was interrupted")
 // database can't be read by a connection that may not write. Only a process that owns the database
 // may call it.
 //
-// SQLite keeps a database's former pages in a journal as long as there is no log: in a copy until
-// its first change. The journal says how to undo that change.
+// SQLite keeps a database's former pages in a rollback journal as long as there is no write-ahead
+// log, as in a copy until its first change. Reading the journal undoes that change.
 func undoUnfinished(ctx context.Context, path string) error {
 	if !hasJournal(path) {
 		return nil
@@ -31,7 +31,7 @@ func undoUnfinished(ctx context.Context, path string) error {
 	return explainAtStart(path, errors.Join(err, db.Close()))
 }
 
-// hasJournal reports whether there is a journal, which may be out of use.
+// hasJournal reports whether there is a journal, which may be a leftover of a completed write.
 func hasJournal(path string) bool {
 	info, err := os.Stat(path + "-journal")
 	return err == nil && info.Size() > 0
@@ -53,7 +53,7 @@ func undoIfUnowned(ctx context.Context, path string) error {
 	return errors.Join(undoUnfinished(ctx, path), lock.release())
 }
 
-// checkLog returns an error if another process owns the database at path, and its log is gone. What
+// checkLog returns an error if another process owns the database at path and the log is gone. What
 // that process has written may then be in no file that others can open. The process may also have
 // no log, because it is about to open or close the database, or restores it.
 func checkLog(path string) error {
@@ -66,7 +66,7 @@ func checkLog(path string) error {
 	return &Error{path: path, problem: logMissing, err: fs.ErrNotExist}
 }
 
-// usesLog reports whether the header of a database says that changes are in a log.
+// usesLog reports whether the header of a database says that changes go to a log.
 func usesLog(path string) bool {
 	const at, log = 18, 2 // the file format for writing
 	file, err := os.Open(path)

@@ -37,7 +37,7 @@ func (db *DB) transact(ctx context.Context, change func(*sql.Tx) error) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	return db.place.check() // what a deleted log has would be lost
+	return db.place.check() // what is only in a deleted write-ahead log would be lost
 }
 
 // Exec runs a statement that can't be in a transaction. The error is the driver's.

@@ -1,4 +1,4 @@
-// Package statement has what SQL statements of every engine need: reading and inserting many rows,
+// Package statement has the parts of SQL statements that every engine accepts: reading and inserting many rows,
 // and the columns for times and texts. It knows no table.
 package statement
 

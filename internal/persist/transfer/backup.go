@@ -85,8 +85,8 @@ func Backup(ctx context.Context, path, target string, opts *Options) (Copy, erro
 	if err != nil {
 		return Copy{}, err
 	}
-	// The file of a killed BackupComplete isn't encrypted. This user may be unable to remove it,
-	// but may make backups.
+	// A killed BackupComplete leaves a file that isn't encrypted. A user who can't remove it may
+	// still make backups.
 	_ = src.RemoveAbandoned(made.At)
 	return made, nil
 }

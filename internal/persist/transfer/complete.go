@@ -29,7 +29,7 @@ const (
 )
 
 // BackupComplete is like Backup, but the target is an archive of the whole installation, encrypted
-// with the passphrase. Meanwhile the database's folder has another copy of the database.
+// with the passphrase. While it runs, the database's folder has another copy of the database.
 func BackupComplete(ctx context.Context, in Installation, target, passphrase string, opts *Options) (Copy, error) {
 	full := opts.withDefaults()
 	src, err := persist.Schema.OpenSnapshot(ctx, in.Database)

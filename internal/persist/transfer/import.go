@@ -64,8 +64,8 @@ func (im *importer) importInto(ctx context.Context, tx *sql.Tx, db *sqlite.Owned
 }
 
 // knowPeople adds the people and names in the journal of an older export, as the migrations do for
-// an older database. The timeline of such an export covers only two days. Then it makes all people
-// searchable by their names.
+// an older database. The timeline of such an export covers only two days. Then knowPeople makes all
+// people searchable by their names.
 func (im *importer) knowPeople(ctx context.Context, tx *sql.Tx) error {
 	var statements []string
 	if im.format < 3 {

@@ -117,7 +117,7 @@ const (
 	maxRevision = 1<<31 - 1
 )
 
-// checkNumber returns an error for a number so large that no later numbers are left.
+// checkNumber returns an error for a number below 1, or so large that no later numbers are left.
 func checkNumber(name string, n, most int64) error {
 	if n < 1 || n > most {
 		return fmt.Errorf("%s: want a whole number from 1 to %d", name, most)
