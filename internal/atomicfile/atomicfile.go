@@ -14,10 +14,10 @@ import (
 )
 
 // Suffix is the suffix of a new file's name until the file is complete. A crash may leave such a
-// file, which a later Write of the same path removes.
+// file, which a later Write of the same path removes after AbandonedAfter.
 const Suffix = ".new"
 
-// AbandonedAfter is for how long an unfinished file is unchanged before it counts as left by a
+// AbandonedAfter is how long an unfinished file must be unchanged before it counts as left by a
 // killed process.
 const AbandonedAfter = time.Hour
 
@@ -62,7 +62,7 @@ func removeAbandoned(path string) {
 }
 
 // Appear is like Write for a new file that nobody misses after a crash: it doesn't wait for the
-// disk, and doesn't follow a symbolic link.
+// disk, and doesn't follow a symbolic link. prepare must not be nil.
 func Appear(path string, data []byte, prepare func(*os.File) error) error {
 	return replace(path, data, prepare)
 }

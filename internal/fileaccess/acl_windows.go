@@ -25,14 +25,14 @@ const (
 	administrators = "S-1-5-32-544"
 )
 
-// trusted are groups and stand-ins that aren't other users.
+// trusted are the IDs of groups and placeholders that don't stand for other users.
 var trusted = []string{
 	system, administrators,
 	"S-1-3-0", // the creator, for files that don't exist yet
 	"S-1-3-4", // the owner
 }
 
-// trustedPrefixes begin the names of apps, services and sessions. None of them is a user.
+// trustedPrefixes begin the IDs of apps, services and sessions. None of them is a user.
 var trustedPrefixes = []string{"S-1-15-", "S-1-5-80-", "S-1-5-5-"}
 
 // OfOthers returns what other users may do with the file at path, by its access control list. It
@@ -50,7 +50,7 @@ func OfOthers(path string) (Access, error) {
 	return describedAccess(descriptor, me.Uid)
 }
 
-// describedAccess returns what a descriptor lets users do, other than its owner and the user me.
+// describedAccess returns the access that a descriptor gives to users other than its owner and me.
 func describedAccess(descriptor *windows.SECURITY_DESCRIPTOR, me string) (others Access, err error) {
 	owner, _, err := descriptor.Owner()
 	if err != nil {
@@ -86,8 +86,8 @@ func isTrusted(who string) bool {
 // careful has no equivalent on Windows, where creating a link requires special rights.
 const careful = 0
 
-// checkAuthor returns an error if an open file belongs to another user than this process's, besides
-// administrators and the system. It doesn't need the file like.
+// checkAuthor returns an error unless an open file belongs to this process's user, to
+// administrators or to the system. It ignores the file like of ReadTrusted.
 func checkAuthor(file *os.File, _ string) error {
 	descriptor, err := windows.GetSecurityInfo(windows.Handle(file.Fd()), windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Access is what other users of this machine may do with files, besides their owner, root,
-// administrators and the system.
+// Access is what other users of this machine may do with files. Others are all except the files'
+// owner, root, administrators and the system.
 type Access struct{ Read, Write bool }
 
 // Any reports whether other users may do anything.
@@ -25,9 +25,9 @@ func (a Access) Verb() string {
 	return "read"
 }
 
-// ReadTrusted returns the first most bytes of the file at path. It refuses the file unless only
-// this process's user, root, administrators and the owner of the file like can have written it. The
-// file like may be missing.
+// ReadTrusted returns the contents of the file at path, up to most bytes. It refuses the file
+// unless only this process's user, root, administrators and, on Unix, the owner of the file like
+// can have written it. The file like may be missing.
 func ReadTrusted(path, like string, most int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|careful, 0)
 	if err != nil {

@@ -44,7 +44,7 @@ func checkAuthor(file *os.File, like string) error {
 	return nil
 }
 
-// ownerOf returns the ID of a file's owner. All Unix systems have it in their own form of os.Stat.
+// ownerOf returns the ID of a file's owner. The result of os.Stat has it on all Unix systems.
 func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // IsOpenFolder reports whether other users may create files in a folder. The group whose ID is that

@@ -23,7 +23,8 @@ type file struct {
 }
 
 // write writes the new file beside its place. It gets the owner of the file that it will replace,
-// if this user may do so. A configuration also gets that file's mode; any other file gets mode.
+// if this user may do so. If mode is 0600, the new file has it. Otherwise it gets the mode of the
+// file that it will replace, or mode if there is none.
 func (f *file) write(contents io.Reader, mode fs.FileMode) error {
 	// A killed process may have left a staged file.
 	if err := os.Remove(f.staged); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -77,8 +78,8 @@ func (w targetWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// logSuffixes are the suffixes of logs that SQLite may leave beside a database. A new database must
-// not get the old one's log.
+// logSuffixes are the suffixes of the write-ahead log and the rollback journal that SQLite may
+// leave beside a database. A new database must not get the old one's log.
 var logSuffixes = []string{"-wal", "-journal"}
 
 // missingError means that a new file is neither staged nor in its place.

@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
-// checkLinks returns an error if this process is root's and would follow a symbolic link that
+// checkLinks returns an error if this process runs as root and would follow a symbolic link that
 // another user can change. That user could otherwise choose which file root replaces.
 func checkLinks(places transfer.Installation) error {
 	if os.Geteuid() != 0 {
@@ -26,7 +26,7 @@ func checkLinks(places transfer.Installation) error {
 	return nil
 }
 
-// maxLinks is how many links are followed from link to link. The system follows fewer.
+// maxLinks is the maximum length of a chain of links. The system follows fewer.
 const maxLinks = 64
 
 // checkLink checks a path and its folders. followed is how many links led to it.

@@ -35,7 +35,7 @@ type move struct {
 	over   bool // nothing to discard
 }
 
-// marker is the content of the marker. Its paths are only compared with those of the present
+// marker is the content of the marker file. Its paths are only compared with those of the present
 // installation, because root may finish what another user began: that user must not decide which
 // files root moves.
 type marker struct {
@@ -123,7 +123,7 @@ func (m *move) apply(mark marker) error {
 	return atomicfile.SyncFolder(filepath.Dir(m.marker))
 }
 
-// undo puts everything back that was there before the move, which failed.
+// undo puts back everything that was there before the failed move.
 func (m *move) undo(mark marker, failed error) error {
 	for _, marked := range mark.Files {
 		f := m.files[marked.Part]

@@ -144,7 +144,7 @@ func (b *backup) stageLogin(f *file) error {
 }
 
 // isSameAccount reports whether two login files are of the same account. Each renewal of a login
-// makes its earlier tokens useless, so only the newer file may work.
+// makes its earlier tokens useless, so perhaps only the newer file works.
 func isSameAccount(a, b []byte) bool {
 	var logins [2]struct {
 		Access string `json:"access_token"`

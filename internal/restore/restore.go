@@ -1,10 +1,10 @@
-// Package restore puts a backup in the place of an installation: a database, or an archive of
-// database, login and configuration. All of it is restored or nothing, even if the process is
-// killed. What was there before is kept beside it. It doesn't know what is in a database.
+// Package restore replaces an installation with a backup, which is a database, or an archive of
+// database, login and configuration. Either all of it is restored or nothing, even if the process
+// is killed. What was there before is kept beside it. It doesn't know what is in a database.
 //
 // Run first writes all new files beside their targets, and checks them. Then it writes a marker
-// beside the database, and moves the files into their places. If a process finds the marker of one
-// that was killed, Finish moves the rest.
+// beside the database, and moves the files into their places. If the process is killed then, a
+// later process finds the marker, and Finish moves the rest.
 package restore
 
 import (
@@ -26,8 +26,8 @@ import (
 
 // Options configure Run.
 type Options struct {
-	// Passphrase returns the passphrase of an encrypted backup. It is called for such a backup
-	// only.
+	// Passphrase returns the passphrase of an encrypted backup. It is called only for such a
+	// backup.
 	Passphrase func() (string, error)
 	// Places returns where the files belong. configuration is what the configuration will contain;
 	// nil means that it stays as it is.
@@ -137,7 +137,8 @@ func (b *backup) restore(ctx context.Context, held *sqlite.Held, places transfer
 	if err := b.stage(ctx, m); err != nil {
 		return Outcome{}, err
 	}
-	// If the database is damaged, its log can't be emptied. Then the move keeps the log, too.
+	// If the database is damaged, its write-ahead log can't be emptied. Then the move keeps the
+	// log, too.
 	_ = held.EmptyLog(ctx)
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, err

@@ -2,8 +2,8 @@
 // notifies systemd (sd_notify(3)), feeds its watchdog, and accepts a listener from it
 // (sd_listen_fds(3)). It knows nothing about the service.
 //
-// A process that systemd didn't start has none of the environment variables of these protocols.
-// All functions then do nothing.
+// A process that systemd didn't start has none of the environment variables of these protocols. All
+// functions except SocketUnit then do nothing.
 package systemd
 
 import (
@@ -26,7 +26,7 @@ import (
 type Notifier struct {
 	socket   *net.UnixAddr
 	interval time.Duration // within which systemd's watchdog expects a pulse; 0 means no watchdog
-	invalid  string        // WATCHDOG_USEC if it is no number of microseconds
+	invalid  string        // WATCHDOG_USEC if it isn't a number of microseconds
 
 	mu     sync.Mutex
 	log    *slog.Logger
@@ -58,7 +58,7 @@ func NewNotifier() *Notifier {
 	return n
 }
 
-// LogTo sets the log for problems. Before, they are not logged.
+// LogTo sets the log for problems. Before that, they are not logged.
 func (n *Notifier) LogTo(log *slog.Logger) {
 	if n == nil {
 		return

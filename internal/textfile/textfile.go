@@ -1,5 +1,5 @@
-// Package textfile reads the beginning of text files, as editors and shells write it: it skips a
-// byte order mark, refuses UTF-16, and decompresses gzip. It must not know what is in a file.
+// Package textfile reads text files as editors and shells write them: it skips a byte order mark,
+// refuses UTF-16, and decompresses gzip. It must not know what is in a file.
 package textfile
 
 import (

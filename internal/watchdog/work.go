@@ -1,9 +1,10 @@
 // Package watchdog finds out whether a program is stuck.
 //
-// A loop that waits for something to do is fine, however long it waits. A loop that has begun
-// something which takes microseconds, and hasn't ended it after many seconds, waits for a lock that
-// nobody releases. The package knows neither what is done nor what happens if it is stuck. Don't
-// count time in which a loop waits for a disk or a network: a restart doesn't make them faster.
+// A loop that waits for something to do is fine, however long it waits. A loop is stuck if it has
+// begun something that takes microseconds, and hasn't finished it after many seconds. It probably
+// waits for a lock that nobody releases. The package knows neither what is done nor what happens if
+// it is stuck. Don't count time in which a loop waits for a disk or a network: a restart doesn't
+// make them faster.
 package watchdog
 
 import (
@@ -13,8 +14,8 @@ import (
 )
 
 // Work is something that a program does often, and that should take almost no time. Several
-// goroutines may do it at once. The zero value is ready, without a name. It is safe for concurrent
-// use.
+// goroutines may do it at once. The zero value is ready to use and has no name. It is safe for
+// concurrent use.
 type Work struct {
 	Name string // for people, such as "judging messages"
 
