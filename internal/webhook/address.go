@@ -32,7 +32,8 @@ func (a Address) Host() string {
 	return hostile.OneLine(hostile.Visible(u.Host), mostName)
 }
 
-// String returns the address's host and its last four characters.
+// String returns the address's scheme and host, and its last four characters if enough of it stays
+// hidden.
 func (a Address) String() string {
 	u, err := url.Parse(string(a))
 	if err != nil || u.Host == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Status is a hook as people see it. It has neither its address nor its secret.
+// Status is a hook as people see it. Its JSON has neither the whole address nor the secret.
 type Status struct {
 	ID           string   `json:"id"`
 	Name         string   `json:"name"`

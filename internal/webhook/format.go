@@ -52,8 +52,7 @@ const (
 	grey  = 0x7a8088
 )
 
-// Discord's maximum lengths, in characters. Those of all texts of a message together are bounded by
-// 6,000.
+// Discord's maximum lengths, in characters. All texts of a message together may have 6,000.
 const (
 	maxTitle       = 256
 	maxDescription = 4096

@@ -35,7 +35,8 @@ const (
 // queue is a hook with its deliveries. The Sender's mu guards it.
 type queue struct {
 	Hook
-	// isAbsent means that the hook was removed from the configuration; it receives nothing.
+	// isAbsent means that the hook was deleted, or removed from the configuration; it receives
+	// nothing.
 	isAbsent bool
 	state    hookState
 	waiting  []*delivery // oldest first
@@ -152,7 +153,8 @@ func (s *Sender) enqueue(q *queue, e Event, text string) {
 	q.look()
 }
 
-// bury makes a delivery a dead letter. It no longer waits. The caller holds mu.
+// bury makes a delivery a dead letter. The caller has removed it from the waiting ones, and holds
+// mu.
 func (s *Sender) bury(q *queue, d *delivery, reason string) {
 	d.DeadAt, d.NextAt, d.Reason = s.opts.Now().UTC(), time.Time{}, reason
 	q.dead = append(q.dead, d)

@@ -173,7 +173,7 @@ func (s *Sender) restoreDelivery(row journal.WebhookDelivery) error {
 }
 
 // SetConfigured replaces the hooks of the configuration. A hook that is no longer there keeps its
-// deliveries for the case that it comes back, until they are too old.
+// deliveries in case it comes back, until they are too old.
 func (s *Sender) SetConfigured(hooks []Hook) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,7 +289,8 @@ func (s *Sender) start(q *queue) {
 	s.workers.Go(func() { s.work(ctx, q, wake) })
 }
 
-// prune removes deliveries that are too old. The caller holds mu.
+// prune removes dead letters that are too old, and waiting deliveries of absent hooks. The caller
+// holds mu.
 func (s *Sender) prune() {
 	oldest := s.opts.Now().Add(-s.opts.Retention)
 	isOld := func(d *delivery) bool {
@@ -310,7 +311,7 @@ func (s *Sender) prune() {
 	}
 }
 
-// forget removes some deliveries of a list, also from the store. The caller holds mu.
+// forget removes the wanted deliveries from a list and from the store. The caller holds mu.
 func (s *Sender) forget(list []*delivery, isWanted func(*delivery) bool) []*delivery {
 	return slices.DeleteFunc(list, func(d *delivery) bool {
 		gone := isWanted(d)
