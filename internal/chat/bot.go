@@ -53,8 +53,8 @@ type Options struct {
 	SlowModes map[string]string
 	Settings  Settings // stores the former slow mode; nil disables it
 
-	// Workers is how many penalties are busy per channel; 0 means 32. Others may wait before
-	// another try; together, they are at most twice as many.
+	// Workers is how many penalties of a channel may be busy at once; 0 means 32. Penalties that
+	// wait before another try come on top, up to twice as many in all.
 	Workers   int
 	QueueSize int           // pending penalties per channel; 0 means 4096
 	Patience  time.Duration // how long a penalty may be pending; 0 means 15 s

@@ -139,7 +139,7 @@ func (c *commands) serve(acting context.Context, d *commandQueue) {
 	}
 }
 
-// takeOld removes the questions that are too old to be answered from a queue, and returns them.
+// takeOld removes from a queue the questions that are too old to be answered, and returns them.
 func (c *commands) takeOld(d *commandQueue) (old []pendingCommand) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,8 +154,9 @@ func (c *commands) takeOld(d *commandQueue) (old []pendingCommand) {
 // never is the wait for a command that doesn't come any more.
 const never = time.Duration(-1)
 
-// next takes the next command that can be answered from a queue. If there is none, ok is false, and
-// wait is the time until the chat takes the next answer, or 0 if no command is pending.
+// next removes from a queue the next command that can be answered. If there is none, ok is false.
+// wait is then the time until the chat accepts the next answer, 0 if no command is pending, or
+// never if the queues are closed.
 func (c *commands) next(d *commandQueue) (p pendingCommand, wait time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,8 +20,8 @@ func (b *backlog) reportFloods() {
 // requested. It applies only while no request can be sent.
 const floodUsers = 50
 
-// noteHold records that the platform carries out no more penalties of the task's kind for a while.
-// If its limit is used up, that is a flood.
+// noteHold records err if it says that the platform carries out no more penalties of the task's
+// kind for a while. If the platform's limit is used up, that counts as a flood.
 func (s *task) noteHold(err error) {
 	held, ok := errors.AsType[*HeldError](err)
 	if !ok {

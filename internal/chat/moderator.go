@@ -75,8 +75,8 @@ func NewError(kind error, text string) error { return Mark(kind, errors.New(text
 // ErrUnanswered.
 func Mark(kind, err error) error { return &kindError{err, kind} }
 
-// HeldError means that nothing was sent, or that the platform refused it, because it carries out no
-// more penalties of this kind in the channel for a while. Weaker penalties are still possible.
+// HeldError means that the platform carries out no more penalties of this kind in the channel for a
+// while. It has refused this one, or nothing was sent. Weaker penalties are still possible.
 type HeldError struct {
 	Why  string        // for people
 	Wait time.Duration // until the platform may carry them out again

@@ -44,7 +44,7 @@ func NoteRequest(ctx context.Context) {
 
 type idleKey struct{}
 
-// WithIdle returns a context whose waits are passed to idle.
+// WithIdle returns a context with which Idle passes its waits to idle.
 func WithIdle(ctx context.Context, idle func(why error, wait func() error) error) context.Context {
 	return context.WithValue(ctx, idleKey{}, idle)
 }

@@ -18,8 +18,8 @@ type Source interface {
 // concurrently for different channels, but not for the same one. Removed may be called at any time.
 type Sink interface {
 	// Messages receives one or more messages that arrived together. read is when this machine read
-	// the first of them; zero means unknown. When it returns, the Source may reuse the slice. The
-	// Source may deliver a message twice with the same ID, for example after a reconnect.
+	// the first of them; zero means unknown. When Messages returns, the Source may reuse the slice.
+	// The Source may deliver a message twice with the same ID, for example after a reconnect.
 	Messages(read time.Time, messages []chatguard.Message)
 	// Removed reports that somebody removed messages, possibly the bot itself.
 	Removed(Removal)

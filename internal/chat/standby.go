@@ -14,7 +14,8 @@ import (
 // Lease says which of several nodes acts in a channel. Its methods are those of
 // redisstore.Leadership.
 type Lease interface {
-	// Leading reports whether this node acts, and until when at least.
+	// Leading reports whether this node acts. It does so at least until the time returned. fence
+	// grows whenever a node takes the lease.
 	Leading() (fence int64, until time.Time, ok bool)
 	// Leader returns the name of the node that acts, or "" if it is unknown.
 	Leader() string
@@ -68,7 +69,8 @@ func (s *Standby) Leads(channelID string) bool {
 }
 
 // Leader returns the name of the node that acts in a channel, or "" if it is unknown. ok is false
-// before the channel's first message, because no node takes its lease before.
+// before this node has received the channel's first message, because it doesn't take the lease
+// before.
 func (s *Standby) Leader(channelID string) (node string, ok bool) {
 	c := s.channel(channelID)
 	if c == nil {

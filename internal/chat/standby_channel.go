@@ -10,7 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// The times of a change of hands.
+// Times that matter when another node takes over.
 const (
 	// standbyKeeps is how long a standby keeps messages. It exceeds the longest time in which a
 	// channel has no leader.
@@ -92,8 +92,8 @@ func (c *standbyChannel) run(ctx context.Context, sink Sink) {
 }
 
 // next returns the next messages to pass on, or none if this node doesn't lead. It first records
-// them as judged, because a message may be missed, but never judged twice. read is when the first
-// of them was read. The result is valid until the next call.
+// them as judged, because a message may be missed, but must never be judged twice. read is when the
+// first of them was read. The result is valid until the next call.
 func (c *standbyChannel) next(now time.Time) (read time.Time, messages []chatguard.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *standbyChannel) next(now time.Time) (read time.Time, messages []chatgua
 		c.forgetOld(now)
 	}
 	if !leads || len(c.queue) == 0 {
-		// A standby notes the time too, for the case that it gets the lease and crashes soon after.
+		// A standby notes the time too, in case it gets the lease and crashes soon after.
 		c.lease.SetJudgedUntil(c.chatTime(now))
 		return time.Time{}, nil
 	}

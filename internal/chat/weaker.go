@@ -26,9 +26,9 @@ func (s *task) hasWeaker(err error) bool {
 	return s.penalty.Action >= chatguard.Timeout && !errors.Is(err, ErrFutile) && !s.bot.backlog.isPardoned(s)
 }
 
-// deleteInstead deletes the messages whose penalty failed, unless that is done, and reports the
-// outcomes. If the penalty may have been carried out nevertheless, its result is unknown, so that a
-// pardon lifts it. inTime ends when the penalty's time is over.
+// deleteInstead deletes the messages whose penalty failed, unless they are already deleted, and
+// reports the outcomes. If the penalty may have been carried out nevertheless, its result is
+// unknown, so that a pardon lifts it. inTime ends when the penalty's time is over.
 func (s *task) deleteInstead(ctx, inTime context.Context, failed error) {
 	result, why := journal.Failed, failed.Error()
 	if held, ok := errors.AsType[*HeldError](failed); ok {
@@ -54,8 +54,8 @@ func (s *task) deleteInstead(ctx, inTime context.Context, failed error) {
 	}
 }
 
-// deleteMessages deletes the messages whose penalty failed, unless that is done. It returns an
-// error for each, which may be nil.
+// deleteMessages deletes the messages whose penalty failed, unless they are already deleted. It
+// returns an error for each, which may be nil.
 func (s *task) deleteMessages(ctx context.Context, failed error) []error {
 	errs := make([]error, len(s.jobs))
 	if _, deleted := errors.AsType[deletedError](failed); deleted {

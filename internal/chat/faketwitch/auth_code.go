@@ -43,8 +43,8 @@ func (s *identityServer) checkAuthorize(q url.Values) string {
 	return ""
 }
 
-// Authorize decides about a request for an authorization as an account, and returns the address to
-// which its browser is sent. page is the address of the request.
+// Authorize approves a request for an authorization as the account login, and returns the address
+// to which the browser is sent. page is the address of the request.
 func (s *identityServer) Authorize(page, login string) (back string, err error) {
 	return s.decideAuthorize(page, func(q url.Values) url.Values {
 		s.lastID++

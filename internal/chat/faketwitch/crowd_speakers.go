@@ -14,7 +14,8 @@ const (
 	chattiest    = 30 * time.Second // average time between the messages of the chattiest chatter
 	quietest     = 8 * time.Minute  // the same of the quietest chatter
 	raidLasts    = 12 * time.Second
-	// excitement is how rarely a chatter writes several messages at once, in a chat that surges.
+	// excitement is after how many messages on average a chatter writes several at once, if the
+	// chat surges.
 	excitement = 300
 	// staffShare is the share of messages that the broadcaster and moderators send together.
 	staffShare = 1.0 / 16

@@ -11,12 +11,12 @@ import (
 // but late, truncated, or with extra headers.
 const AsAsked = -1
 
-// Fault is how Helix answers one request instead of carrying it out.
+// Fault is how Helix or the identity server answers one request instead of carrying it out.
 type Fault struct {
 	Status  int           // 0 closes the connection without an answer
 	Header  http.Header   // added to the answer
 	Message string        // message in the answer's JSON
-	Body    string        // the whole answer, instead; it need not be JSON
+	Body    string        // the whole body, in place of Message's; it need not be JSON
 	After   bool          // carry out the request, then answer with the fault
 	Delay   time.Duration // delay of the answer
 	Cut     bool          // cut the connection in the middle of the body

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// helixServer is Helix, the HTTP API, through which chats are moderated. The Server's mu guards it.
+// helixServer is Helix, the HTTP API through which chats are moderated. The Server's mu guards it.
 type helixServer struct {
 	*state
 	delivery *delivery

@@ -6,8 +6,8 @@ import (
 )
 
 // Twitch's limits on actions against users, per channel. Twitch documents that there are limits,
-// but not their numbers. Those of timeouts, bans and unbans together were measured. Warnings count
-// separately here, with the same number.
+// but not their numbers. The number for timeouts, bans and unbans together was measured. Warnings
+// count separately here, with the same number.
 const (
 	sanctionsPerPeriod = 100
 	sanctionPeriod     = 30 * time.Second

@@ -15,7 +15,7 @@ type Line struct {
 	UserID      string // the author's; empty lets the server choose
 	Badges      string // as in the tag: "moderator/1,subscriber/12"
 	Text        string // of the message
-	// Kind is what distinguishes the message from an ordinary one, as "bits" or "resub"; see
+	// Kind is what distinguishes the message from an ordinary one, such as "bits" or "resub"; see
 	// messageKinds. A notice may have no text.
 	Kind  string
 	First bool // the author's first message in this channel

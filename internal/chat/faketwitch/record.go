@@ -118,7 +118,7 @@ func (s *state) Warnings() []Sanction { return copyList(s, &s.asked.warnings) }
 // Bans returns the timeouts and bans given.
 func (s *state) Bans() []Sanction { return copyList(s, &s.asked.bans) }
 
-// Lifts returns the ends of timeouts and bans, without lengths and reasons.
+// Lifts returns the lifted timeouts and bans, without lengths and reasons.
 func (s *state) Lifts() []Sanction { return copyList(s, &s.asked.lifts) }
 
 // Received returns the lines from chat clients.

@@ -154,7 +154,7 @@ func (s *Server) Revoke() {
 	deliver(notices)
 }
 
-// Token returns the bot's access token, without a prefix.
+// Token returns the bot's access token, without the prefix "oauth:".
 func (s *Server) Token() string { return s.opts.Token }
 
 // ClientID returns the ID of the application that the token was made for.

@@ -22,11 +22,11 @@ type state struct {
 	lastID   int                 // last account number
 	chat     chatLog
 	asked    record
-	// changed is closed and replaced whenever a client joins or leaves.
+	// changed is closed and replaced whenever the condition of a waitUntil may have changed.
 	changed chan struct{}
 }
 
-// notifyChanged notifies callers that wait for clients to join or leave. The caller holds mu.
+// notifyChanged makes the callers of waitUntil check their conditions again. The caller holds mu.
 func (s *state) notifyChanged() {
 	close(s.changed)
 	s.changed = make(chan struct{})

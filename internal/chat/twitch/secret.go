@@ -6,7 +6,7 @@ import (
 )
 
 // BareToken removes the prefix "oauth:", which IRC needs and Helix doesn't. It refuses a text that
-// can't be a token, because such a text would reach the server as part of something else.
+// can't be a token, because such a text could change the meaning of what is sent to the server.
 func BareToken(token string) (string, error) {
 	token = strings.TrimPrefix(strings.TrimSpace(token), "oauth:")
 	for i := range len(token) {

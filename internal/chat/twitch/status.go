@@ -72,8 +72,8 @@ func (r *Report) Status() Status {
 	return s
 }
 
-// Begin resets the status for a new connection. names are its channels, unless SetChannels has set
-// others. The error is ErrChannel.
+// Begin enters Connecting for a call of Run, and keeps the counts. names are the channels to read,
+// unless SetChannels or an earlier Begin has set others. The error is ErrChannel.
 func (r *Report) Begin(names []string, c clock.Clock, log *slog.Logger) error {
 	r.clock, r.Log = c, LoggerOr(log)
 	channels, err := Logins(names)

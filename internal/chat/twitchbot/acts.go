@@ -34,7 +34,7 @@ func (t *Connection) Ban(ctx context.Context, to journal.Target, reason string) 
 	return t.permissions.record(to.ChannelID, t.acting.BanUser(ctx, to, reason))
 }
 
-// Unban lifts a user's timeout or ban, also one that somebody else gave; see
+// Unban lifts a user's timeout or ban, even one that somebody else gave; see
 // helix.Moderator.UnbanUser.
 func (t *Connection) Unban(ctx context.Context, to journal.Target) error {
 	return t.permissions.record(to.ChannelID, t.acting.UnbanUser(ctx, to.ChannelID, to.UserID))

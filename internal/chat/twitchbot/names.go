@@ -152,8 +152,9 @@ func (n *names) ask(ctx context.Context) {
 	n.follow(ids, logins)
 }
 
-// follow reads the channels with these IDs, which are by configured name, by their present names,
-// which are by ID. A channel that Twitch doesn't name keeps the name by which it was read.
+// follow makes the reader use the present names of renamed channels. ids has the channels' IDs by
+// configured name, and logins has their present names by ID. A channel that isn't in logins keeps
+// the name by which it was read.
 func (n *names) follow(ids, logins map[string]string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// StreamGap is the longest interruption within a stream. It is also how long an answer of
-	// Twitch is relied on.
+	// StreamGap is the longest interruption within a stream. It is also the time for which an
+	// answer of Twitch is valid.
 	StreamGap = 10 * time.Minute
 	// streamDelay is how long streams wait for further channels before Twitch is asked.
 	streamDelay = time.Second
 )
 
 // streams record which channels are live, and since when. They ask Twitch each minute. EventSub
-// could say it sooner, but its subscriptions cost a part of the ten that a token has.
+// would report changes sooner, but its subscriptions would use up part of a token's maximum cost of
+// ten.
 type streams struct {
 	log      *slog.Logger
 	tokens   *token.Store // nil if chatguard only reads

@@ -36,8 +36,8 @@ type Request struct {
 }
 
 // Send sends the request once, with these headers. It returns an error if the exchange wasn't
-// completed. The error matches chat.ErrUnanswered unless no connection was made, so that Twitch
-// can't have received anything.
+// completed. The error matches chat.ErrUnanswered, unless no connection was made and Twitch can't
+// have received anything.
 func (r Request) Send(ctx context.Context, client *http.Client, header http.Header) (Answer, error) {
 	body, kind, err := r.encode()
 	if err != nil {

@@ -55,7 +55,7 @@ func (m *Moderator) act(t journal.Target, length time.Duration, give func(sendin
 	return err
 }
 
-// UnbanUser lifts a user's timeout or ban, also one that somebody else gave. If Twitch knows of
+// UnbanUser lifts a user's timeout or ban, even one that somebody else gave. If Twitch knows of
 // none, the error is chat.ErrNotSilenced.
 func (m *Moderator) UnbanUser(ctx context.Context, channelID, userID string) error {
 	err := m.Helix.UnbanUser(ctx, m.room(channelID), userID)

@@ -14,8 +14,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 )
 
-// limitKind is a kind of requests that Twitch limits per channel, beside the request budget. Twitch
-// documents that there are such limits, but not their numbers.
+// limitKind is a kind of requests that Twitch limits per channel, in addition to the request
+// budget. Twitch documents that there are such limits, but not their numbers.
 type limitKind string
 
 const (
@@ -40,7 +40,7 @@ const (
 	// limitHold is how long the requests of a kind are held after Twitch refused one, or failed to
 	// carry one out. Twitch doesn't say when it accepts the next one.
 	limitHold = 10 * time.Second
-	// probeTime is how long the others wait for the first request after a hold.
+	// probeTime is how long other requests wait for the first request after a hold.
 	probeTime = 2 * time.Second
 )
 

@@ -23,7 +23,7 @@ const (
 	maxTries    = 5
 	retryMin    = 250 * time.Millisecond
 	retryMax    = 5 * time.Second
-	longestHold = 90 * time.Second // Twitch's budget refills within a minute
+	longestHold = 90 * time.Second // Twitch's budget refills within 80 s
 
 	// sanctionTimeout is how long Twitch may take to answer a timeout, ban, unban or warning. After
 	// that, requests of this kind are held in the channel. Otherwise, hanging ones would take the

@@ -69,9 +69,9 @@ func (d *userHistory) matches(r chat.Removal, now time.Time) bool {
 const (
 	maxUsers   = 10_000 // users remembered
 	sampleSize = 16     // users sampled to choose one to evict
-	// inTransit is how late Twitch's view may be. A message with a timestamp up to this long after
-	// a sanction may have been sent before the sanction. The chat may report the sanction up to
-	// this late.
+	// inTransit is how long messages and reports may take between Twitch and us. A message with a
+	// timestamp up to this long after a sanction may have been sent before the sanction. The chat
+	// may report the sanction up to this late.
 	inTransit = 5 * time.Second
 )
 

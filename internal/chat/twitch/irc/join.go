@@ -57,8 +57,8 @@ type joinTries struct {
 	last  time.Time
 }
 
-// next returns when to ask again. This is soon only after the first request, and only if Twitch
-// hasn't refused one.
+// next returns when to ask again. That is soon only after the first request, if Twitch hasn't
+// refused it.
 func (a joinTries) next(refused bool) time.Time {
 	if a.times == 1 && !refused {
 		return a.last.Add(joinSoon)

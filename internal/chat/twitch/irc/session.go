@@ -126,7 +126,7 @@ func (s *session) count(read int, tooLong uint64) {
 	})
 }
 
-// write sends one line. It refuses text that contains a line break.
+// write sends one line. It refuses text that contains a line break or a NUL.
 func (s *session) write(line string) error {
 	if strings.ContainsAny(line, "\r\n\x00") {
 		return fmt.Errorf("%w: a line break inside a line to the chat server", twitch.ErrUnsafe)

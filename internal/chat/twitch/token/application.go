@@ -38,7 +38,7 @@ type Application struct {
 	AuthURL  string // of the identity server; empty means Twitch's
 	ClientID string // required
 	Secret   string // empty if the application has none; then only DeviceLogins work
-	// HTTP is the client to use. It should have a timeout and follow no redirects, as that of
+	// HTTP is the client to use. It should have a timeout and follow no redirects, like that of
 	// api.NewClient; required.
 	HTTP  *http.Client
 	Clock clock.Clock // the wall clock, unless a test replaces it

@@ -117,7 +117,7 @@ func (d *DeviceLogin) Wait(ctx context.Context, code DeviceCode) (Pair, error) {
 }
 
 // Poll asks Twitch once whether somebody has entered the code. Call it at most once per Interval.
-// pending is true if a later call can succeed. If it is false, the error is as that of Wait.
+// pending is true if a later call can succeed. If it is false, p and err are those of Wait.
 func (d *DeviceLogin) Poll(ctx context.Context, code DeviceCode) (p Pair, pending bool, err error) {
 	server := d.server()
 	if !server.now().Before(code.Expires) {

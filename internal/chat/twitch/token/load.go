@@ -146,7 +146,8 @@ func (t *Store) reload() (taken bool) {
 }
 
 // Adopt stores the pair from a login, which replaces any earlier pair, and returns its owner. If
-// Twitch can't be asked about the pair, Adopt stores it anyway and returns the error.
+// Twitch refuses the pair, Adopt stores nothing and returns ErrToken. If Twitch can't be asked
+// about the pair, Adopt stores it anyway and returns the error.
 func (t *Store) Adopt(ctx context.Context, p Pair) (Identity, error) {
 	t.fileMu.Lock()
 	defer t.fileMu.Unlock()

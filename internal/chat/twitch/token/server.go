@@ -109,7 +109,7 @@ func refusesSecret(a api.Answer) bool {
 	return (a.Status == http.StatusBadRequest || a.Status == http.StatusForbidden) && bytes.Contains(a.Body, []byte("client secret"))
 }
 
-// renew exchanges a pair for a new one; the old refresh token can't be used again. ErrToken means
+// renew exchanges a pair for a new one. The old refresh token may not work again. ErrToken means
 // that Twitch no longer accepts the refresh token. Any other error may be temporary.
 func (s authServer) renew(ctx context.Context, old Pair) (Pair, error) {
 	r := api.Request{Op: "renew the token", URL: s.base() + "/token", Forbidden: twitch.ErrToken}

@@ -27,7 +27,7 @@ import (
 // use, and don't change them after that. A Store is safe for concurrent use. Run does the periodic
 // work; call Close when done.
 //
-// Refresh tokens can be used only once. A new pair is therefore stored before it is used, and two
+// A refresh token may work only once. A new pair is therefore stored before it is used, and two
 // processes with the same file renew it one after the other. A failure of Twitch or of the disk
 // never makes a token count as refused. The state is then Unknown, or the Detail names the failure.
 type Store struct {
@@ -35,8 +35,8 @@ type Store struct {
 	// ClientID is the application to use if the file doesn't say which one the tokens were made
 	// for.
 	ClientID string
-	// ClientSecret is the secret of that application. It is empty if the application has none, as
-	// one of Twitch's type Public.
+	// ClientSecret is the secret of that application. It is empty if the application has none, such
+	// as one of Twitch's type Public.
 	ClientSecret string
 	// File is the path of the token file; empty keeps the tokens in memory only.
 	File string

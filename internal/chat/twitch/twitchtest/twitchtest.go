@@ -136,14 +136,14 @@ func (n *Sleeps) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Now returns the time after all naps.
+// Now returns the clock's time after all calls of Sleep so far.
 func (n *Sleeps) Now() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.clock
 }
 
-// All returns the naps taken.
+// All returns the durations of all calls of Sleep so far.
 func (n *Sleeps) All() []time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
