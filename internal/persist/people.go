@@ -93,8 +93,8 @@ func (s *people) UserByLogin(ctx context.Context, channelID, login string) (user
 	return userID, true, nil
 }
 
-// newestLogin returns the login under which a user was last seen: in a channel, or in another one
-// as far as messages are rolled up.
+// newestLogin returns the login under which a user was last seen in a channel, or in the rolled-up
+// messages of another one.
 func (s *people) newestLogin(ctx context.Context, channelID, userID string) (login string, err error) {
 	here, ok, err := s.Person(ctx, channelID, userID)
 	if err != nil {

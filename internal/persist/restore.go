@@ -28,7 +28,8 @@ type RestoreStats struct {
 // logs rows that can't be read. After an error the Guard has only part of the state. Run then
 // refuses to write, so that the partial state never replaces the stored state.
 //
-// With a nil Guard, Restore loads no state. Run can then have any Guard whose state isn't restored.
+// With a nil Guard, Restore loads no state. Run can then be called with any Guard whose state isn't
+// restored.
 //
 // Journal entries that are still pending get the result Unknown, because nothing will act on them
 // any more, and an action may have been carried out.

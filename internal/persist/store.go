@@ -7,8 +7,8 @@
 // The package knows no platform and no HTTP, and doesn't interpret a user's state: it stores the
 // Guard's bytes.
 //
-// Each resource is a type with its own statements and pending rows, and knows of its database only
-// three methods: Query, EachRow and Write. A flush writes the pending rows of all resources in one
+// Each resource is a type with its own statements and pending rows, and uses only three methods of
+// its database: Query, EachRow and Write. A flush writes the pending rows of all resources in one
 // transaction. The engine is package sqlite. Another one has to provide:
 //   - these three methods with database/sql's rows and transactions, LookUp for package signin, and
 //     errors that name the problem and the fix;

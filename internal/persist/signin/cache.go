@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// tokenCheck is the time for which a row that was found is valid without another look-up.
+	// tokenCheck is how long a row that was found is used without another look-up.
 	tokenCheck = time.Second
-	// tokenWait is the age of a row from which everyone waits for a look-up. Before that, one
+	// tokenWait is how old a row becomes before all callers wait for a look-up. Before that, one
 	// caller looks it up, and the others use what is known. So a token or session that another
 	// process has ended is rejected within tokenWait plus the time that the database takes to
 	// answer.
