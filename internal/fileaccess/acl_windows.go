@@ -110,8 +110,8 @@ func checkAuthor(file *os.File, _ string) error {
 // IsOpenFolder returns false: files in a folder get its permissions, which OfOthers returns.
 func IsOpenFolder(string) bool { return false }
 
-// Fix returns the command that makes the folder of some files private. New files in a folder get
-// its permissions.
+// Fix returns the command that makes the folder of the files private. They must be in one folder.
+// New files in a folder get its permissions.
 func Fix(paths ...string) string {
 	name := "%USERNAME%"
 	if me, err := user.Current(); err == nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Access is what other users of this machine may do with files. Others are all except the files'
-// owner, root, administrators and the system.
+// Access is what other users of this machine may do with files. Others are all users except the
+// files' owner, root, administrators and the system.
 type Access struct{ Read, Write bool }
 
 // Any reports whether other users may do anything.

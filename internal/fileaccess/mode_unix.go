@@ -58,5 +58,5 @@ func IsOpenFolder(path string) bool {
 	return mode&0o002 != 0 || mode&0o020 != 0 && int(group) != ownerOf(info)
 }
 
-// Fix returns the command that makes files private. They are in one folder.
+// Fix returns the command that makes files private. The files must be in one folder.
 func Fix(paths ...string) string { return "chmod 600 " + strings.Join(paths, " ") }

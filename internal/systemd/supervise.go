@@ -12,8 +12,8 @@ const statusInterval = 2 * time.Second
 //
 // status returns the line that `systemctl status` shows. stuck returns what has taken longer than a
 // limit, or "". While something is stuck, or a call of status doesn't return, the watchdog isn't
-// fed. If that doesn't end, systemd ends the process by SIGABRT, at which Go prints all goroutines,
-// and starts it again.
+// fed. If that doesn't end, systemd aborts the process with SIGABRT, so that Go prints all
+// goroutines, and restarts it.
 func (n *Notifier) Supervise(ctx context.Context, status func() string, stuck func(limit time.Duration) string) {
 	if n == nil {
 		return
