@@ -289,7 +289,7 @@ func (s *Sender) start(q *queue) {
 	s.workers.Go(func() { s.work(ctx, q, wake) })
 }
 
-// prune removes dead letters that are too old, and waiting deliveries of absent hooks. The caller
+// prune removes dead letters and, of absent hooks, waiting deliveries that are too old. The caller
 // holds mu.
 func (s *Sender) prune() {
 	oldest := s.opts.Now().Add(-s.opts.Retention)
