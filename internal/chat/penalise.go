@@ -93,8 +93,8 @@ func failureOf(err error, stopped, late bool) (result journal.Result, reason str
 	return journal.Failed, reason
 }
 
-// isToUndo reports whether the penalty must be lifted, because its user was pardoned while it was,
-// or may have been, carried out.
+// isToUndo reports whether the penalty must be lifted: it was, or may have been, carried out, and
+// its user was pardoned meanwhile.
 func (s *task) isToUndo(result journal.Result) bool {
 	return (result == journal.Done || result == journal.Unknown) && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s)
 }

@@ -20,8 +20,8 @@ type deletedError struct{ error }
 
 func (e deletedError) Unwrap() error { return e.error }
 
-// hasWeaker reports whether deleting the messages can succeed although the penalty failed, and is
-// still due.
+// hasWeaker reports whether to delete the messages because a timeout or a ban failed. It returns
+// false if no penalty is possible, or if the user was pardoned.
 func (s *task) hasWeaker(err error) bool {
 	return s.penalty.Action >= chatguard.Timeout && !errors.Is(err, ErrFutile) && !s.bot.backlog.isPardoned(s)
 }

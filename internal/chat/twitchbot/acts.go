@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Acts reports whether the bot can time out and ban users for people. The methods TimeOut, Ban,
-// Unban and Silence need that.
+// Acts reports whether the bot can time out and ban users on behalf of people. The methods TimeOut,
+// Ban, Unban and Silence need that.
 func (t *Connection) Acts() bool { return t.acting != nil }
 
 // actScopes are the scopes that penalties need.

@@ -78,8 +78,8 @@ type Options struct {
 	// Accepts reports whether the channel with this ID, which has the login now, may be read. It
 	// requires IDOf. Nil accepts every channel.
 	Accepts func(login, id string) bool
-	// Hold makes a channel only observe, for a reason, because the bot may not moderate there. An
-	// empty reason releases the channel. If Hold is nil, no channel is held.
+	// Hold makes a channel only observe if the bot may not moderate there, and receives the reason.
+	// An empty reason releases the channel. If Hold is nil, no channel is held.
 	Hold func(channelID, reason string) error
 	// NoteStream records a stream of a channel, or its present state. Nil means no calls.
 	NoteStream func(journal.Stream)

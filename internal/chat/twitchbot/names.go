@@ -19,7 +19,7 @@ const (
 	// NamesEvery is how often Twitch is asked for the present names of all channels. Twitch doesn't
 	// report that a channel was renamed.
 	NamesEvery = 10 * time.Minute
-	// lookEvery is how often it is checked whether Twitch should be asked earlier.
+	// lookEvery is how often run checks whether to ask Twitch earlier.
 	lookEvery = 5 * time.Second
 )
 
@@ -99,7 +99,7 @@ func (n *names) vet(login, id string) (problem string) {
 }
 
 // run asks Twitch for the names of the channels at the start, after each reconnect, while a channel
-// can't be read, and now and then.
+// can't be read, and every NamesEvery.
 func (n *names) run(ctx context.Context) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()

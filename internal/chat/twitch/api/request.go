@@ -36,7 +36,7 @@ type Request struct {
 }
 
 // Send sends the request once, with these headers. It returns an error if the exchange wasn't
-// completed. The error matches chat.ErrUnanswered, unless no connection was made and Twitch can't
+// completed. The error matches chat.ErrUnanswered, unless no connection was made: then Twitch can't
 // have received anything.
 func (r Request) Send(ctx context.Context, client *http.Client, header http.Header) (Answer, error) {
 	body, kind, err := r.encode()
