@@ -158,7 +158,7 @@ func (h *amendments) pardon(w http.ResponseWriter, r *http.Request, who access.C
 		return errControls(err)
 	}
 	answer := pardonedEntry{Saved: saved}
-	if !done.Again { // otherwise it may be the pardon of a whole run
+	if !done.Again { // an earlier pardon may cover more entries
 		answer.Pardon, answer.UndoUntil = done.ID, done.UndoUntil
 	}
 	return problem.WriteJSON(w, answer)
@@ -168,8 +168,8 @@ func errNoControls() error {
 	return problem.New(http.StatusNotImplemented, "Users can't be changed: this chatguard moderates no chat.")
 }
 
-// errShared returns the problem for a change without an answer of the shared store, or nil for
-// another error.
+// errShared returns the problem for a change that the shared store has not confirmed, or nil for
+// any other error.
 func errShared(err error) error {
 	switch {
 	case errors.Is(err, shared.ErrAway):

@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
-// route is a route of the API for signed-in callers. The tables below give every field, so that no
-// route is without access and scope.
+// route is a route of the API for signed-in callers. The tables below set every field, so that no
+// route lacks an access or a scope.
 type route struct {
 	pattern string       // method and path below /api/v1
 	needs   auth.Access  // the access that it needs

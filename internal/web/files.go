@@ -32,7 +32,7 @@ type file struct {
 	kind    string
 	content func() fileContent // prepared at the first call, so that the start doesn't wait for it
 
-	// translations are the forms of a document, by language. They are nil for other files.
+	// translations are the versions of a document, by language. They are nil for other files.
 	translations map[string]func() fileContent
 	scripts      string // sources of a document's inline scripts, for its content policy
 }
@@ -91,7 +91,7 @@ func read(name string) []byte {
 	return data
 }
 
-// without returns the files without those with some names.
+// without returns the files except those with the given names.
 func (f files) without(names ...string) files {
 	some := maps.Clone(f)
 	for _, name := range names {
@@ -100,7 +100,7 @@ func (f files) without(names ...string) files {
 	return some
 }
 
-// begins reports whether a path of the server begins with a name, such as "api".
+// begins reports whether any path that the server serves begins with a name, such as "api".
 func (f files) begins(name string) bool {
 	if slices.Contains([]string{"api", "healthz", "readyz", "metrics", "signin", viewerPage}, name) {
 		return true

@@ -79,8 +79,8 @@ func NewFirstRun(opts FirstRunOptions) (*FirstRun, error) {
 	return f, err
 }
 
-// firstSessions are sessions whose invalid codes have a fix that fits: there is no configuration
-// yet, so `chatguard signin` can't help.
+// firstSessions replaces the error for an invalid code. There is no configuration yet, so the usual
+// advice, `chatguard signin`, can't help.
 type firstSessions struct {
 	access.Sessions
 	wrongCode error
@@ -136,8 +136,8 @@ type answered struct {
 	Code string `json:"code"`
 }
 
-// putConfiguration is PUT /configuration. Of two requests at the same time, one creates the
-// configuration.
+// putConfiguration is PUT /configuration. Of several requests at the same time, only one creates
+// the configuration.
 func (f *FirstRun) putConfiguration(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	var a Answers
 	if err := problem.ReadJSONUpTo(w, r, &a, 4<<10); err != nil {

@@ -80,7 +80,7 @@ func (h *grants) getAccess(w http.ResponseWriter, r *http.Request, who access.Ca
 type tokenWanted struct {
 	Name string      `json:"name"`
 	Role auth.Access `json:"role"`
-	// Expires is after which time the token expires, such as "90d". Without it, it never does.
+	// Expires is how long the token is valid, such as "90d". Without it, the token never expires.
 	Expires string `json:"expires,omitempty"`
 }
 
@@ -189,7 +189,7 @@ func (h *grants) checkCount(ctx context.Context) error {
 	return nil
 }
 
-// expiryOf reads after which time a token expires; 0 means never.
+// expiryOf parses how long a token is valid; 0 means forever.
 func expiryOf(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -232,7 +232,8 @@ func (h *grants) deleteLink(w http.ResponseWriter, r *http.Request, who access.C
 	})
 }
 
-// end ends what has the ID in the request's path. kind is the ID's name there.
+// end ends the session or link whose ID is in the request's path. kind is the name of that path
+// parameter.
 func (h *grants) end(
 	w http.ResponseWriter, r *http.Request, who access.Caller, action journal.AuditAction, kind string, end func(ctx context.Context, id string) (auth.Identity, bool, error),
 ) error {

@@ -40,9 +40,9 @@ func getHealth(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // getReady is GET /readyz. The status is 200 if messages are read, judged, acted on and saved,
-// otherwise 503. While the shared store is away or refuses changes, the status is 200, too: all
-// nodes are affected, and go on judging. It is also 200 if a certificate must be renewed. Only
-// callers who may see the whole installation see the reasons. Running without a database is a
+// otherwise 503. The status is also 200 while the shared store is away or refuses changes, because
+// that affects all nodes, and they go on judging. It is also 200 if a certificate must be renewed.
+// Only callers who may see the whole installation see the reasons. Running without a database is a
 // choice, so it is no reason for 503. If another site authorizes requests, getReady refuses callers
 // that the site does not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {

@@ -27,7 +27,7 @@ const (
 // labQuestion is the body of a question to the Lab.
 type labQuestion struct{ lab.Question }
 
-// UnmarshalJSON refuses unknown keys. The error about a lane is a problem.
+// UnmarshalJSON refuses unknown keys. An error about a lane becomes a problem.
 func (q *labQuestion) UnmarshalJSON(data []byte) error {
 	return errLab(q.Question.UnmarshalJSON(data))
 }
@@ -40,10 +40,10 @@ func errLab(err error) error {
 	return err
 }
 
-// labs answers questions to the Lab. It keeps nothing, and changes no channel. While a client sends
-// or receives, its question takes one of its holder's two places, and if it is large, one of the
-// large ones. It takes one of the places for work, which all share, only while chatguard works on
-// it.
+// laboratory answers questions to the Lab. It keeps nothing, and changes no channel. Each question
+// takes one of its holder's two places. While a large question or answer is transferred, it also
+// takes one of the places for large ones. The places for work, which all holders share, are taken
+// only while chatguard computes an answer.
 type labs struct {
 	holders                 longReads
 	large, pending, working chan struct{}
@@ -67,7 +67,7 @@ func newLabs() *labs {
 // processor of its own if there are several.
 func labWorkers() int { return min(2, max(1, runtime.GOMAXPROCS(0)-1)) }
 
-// post is POST /lab.
+// resolve replaces recorded traffic by its messages.
 func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	end, err := h.holders.begin(r.Context(), who.Author(), labWait)
 	if err != nil {
@@ -116,7 +116,7 @@ func (h *labs) readQuestion(w http.ResponseWriter, r *http.Request) (question js
 	return question, err
 }
 
-// largeBody is a request's body that calls begin before it is read on after labSmall bytes.
+// largeBody is a request's body that calls begin before more than labSmall bytes are read.
 type largeBody struct {
 	io.ReadCloser
 	begin   func() error
@@ -137,7 +137,7 @@ func (b *largeBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// work returns the answer's JSON for that of a question.
+// work returns the JSON of the answer to a question.
 func (h *labs) work(ctx context.Context, who access.Caller, question json.RawMessage) ([]byte, error) {
 	if !takeWithin(ctx, h.pending, labWait) {
 		return nil, errLabBusy()
@@ -170,7 +170,7 @@ func takeWithin(ctx context.Context, places chan struct{}, longest time.Duration
 	return take(waiting, places)
 }
 
-// run waits for its turn, and returns the answer's JSON. recorded is part of it.
+// run waits for its turn, and returns the answer's JSON, which includes the recorded messages.
 func (h *labs) run(ctx context.Context, who access.Caller, q lab.Question, recorded []lab.Message) ([]byte, error) {
 	if !takeWithin(ctx, h.working, labWait) {
 		return nil, errLabBusy()

@@ -18,7 +18,8 @@ import (
 // errEnough ends a reading of the timeline.
 var errEnough = errors.New("all messages have been read")
 
-// recorded returns recorded messages of a channel: from a time on, the busiest, or the last.
+// recorded returns a stretch of a channel's recorded messages: from a given time, the busiest, or
+// the last.
 func (h *labs) recorded(ctx context.Context, who auth.Identity, t *lab.Traffic) ([]lab.Message, error) {
 	if err := h.recordings.check(who, t.Channel); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (h *labs) recorded(ctx context.Context, who auth.Identity, t *lab.Traffic) 
 	return h.between(ctx, t, from, from.Add(length))
 }
 
-// checkStretch checks which part of the recordings is asked for. A zero oldest is no bound.
+// checkStretch checks which part of the recordings is asked for. A zero oldest means no bound.
 func checkStretch(t *lab.Traffic, oldest time.Time) error {
 	isFrom := t.For > 0 || !t.From.IsZero()
 	ways := 0

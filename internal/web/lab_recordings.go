@@ -15,8 +15,8 @@ type recordings interface {
 	offered(who auth.Identity) []labChannel
 	// check returns a problem for a channel without recordings that the person may see.
 	check(who auth.Identity, channelID string) error
-	// oldest returns the earliest time of messages that may be asked about, or the zero time if
-	// there is none.
+	// oldest returns the earliest time that a question may be about, or the zero time if there is
+	// no bound.
 	oldest() time.Time
 	// Timeline calls visit with batches of a channel's messages since a time, in order. visit must
 	// not retain its argument. If visit fails or the context ends, Timeline stops and returns the

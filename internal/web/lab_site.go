@@ -31,8 +31,8 @@ const (
 )
 
 // LabSite serves only the Lab, to everybody: its files, GET and POST /api/v1/lab, and GET
-// /api/v1/algorithms. It needs no sign-in, and holds no state but the number of questions of each
-// address. Create one with NewLabSite.
+// /api/v1/algorithms. It needs no sign-in, and its only state is how many questions, and how much
+// work, each address has left. Create one with NewLabSite.
 type LabSite struct {
 	handler   http.Handler
 	labs      *labs
@@ -93,8 +93,8 @@ func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
 	return serve(ctx, listener, s.handler, s.log)
 }
 
-// bound returns a handler that refuses an address with too many questions, or with too much work
-// for its last ones.
+// bound returns a handler that refuses an address that has asked too many questions, or whose
+// questions have caused too much work.
 func (s *LabSite) bound(h access.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		address := httpguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))
@@ -114,7 +114,7 @@ func (s *LabSite) bound(h access.Handler) problem.Handler {
 // spend counts the work for an address. If it is more than the address has left, nothing is left.
 func (s *LabSite) spend(ctx context.Context, address string, work int64) {
 	if units := int(work / labUnit); units > 0 {
-		s.work.CheckUpTo(ctx, labMessage(address, units)) // an error would have been that of the question
+		s.work.CheckUpTo(ctx, labMessage(address, units)) // bound would have found an error
 	}
 }
 

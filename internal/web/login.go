@@ -43,8 +43,8 @@ type Login struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	// QR leads a phone to the address.
 	QR *QR `json:"qr,omitempty"`
-	// Account is the login of the account that is logged in now; Replaced is the one before, if it
-	// was another.
+	// Account is the login of the account that is logged in now; Replaced is the previous one, if
+	// it was different.
 	Account  string `json:"account,omitempty"`
 	Replaced string `json:"replaced,omitempty"`
 	// Problem is one line for people: why the login failed, or what is left to do after it.

@@ -104,9 +104,9 @@ func familyOf(line string) string {
 	return name
 }
 
-// writeFamilies copies metrics in the exposition format, in which each family is in one piece. It
-// writes the family's type and help before its first line. It leaves out the families for which
-// keep returns false.
+// writeFamilies copies metrics in the exposition format. The lines of each family must be adjacent.
+// It writes the family's type and help before the first of them. It leaves out the families for
+// which keep returns false.
 func writeFamilies(w io.Writer, text string, keep func(name string) bool) {
 	before := ""
 	for line := range strings.Lines(text) {

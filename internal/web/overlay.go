@@ -13,8 +13,8 @@ import (
 // overlays answers requests of the overlay for streams.
 type overlays struct{ channels channels }
 
-// getOverlay is GET /overlay?channel=. Without a channel it is the first one. A caller that sends
-// the ETag of what it shows gets a short answer if nothing has changed.
+// getOverlay is GET /overlay?channel=. Without a channel, it answers for the first one. A caller
+// that sends the ETag of what it shows gets a short answer if nothing has changed.
 func (h overlays) getOverlay(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	shown, err := h.shown(r.URL.Query().Get("channel"))
 	if err != nil {
@@ -41,8 +41,8 @@ func (h overlays) shown(id string) (live.Overlay, error) {
 	return h.channels.model.Overlay(channel), nil
 }
 
-// isCurrent reports whether the request says that its sender has what the tag stands for. Tags may
-// be weak, because a proxy that compresses an answer makes its tag weak.
+// isCurrent reports whether the sender of the request already has the content with this tag. Tags
+// may be weak, because a proxy that compresses an answer makes its tag weak.
 func isCurrent(r *http.Request, tag string) bool {
 	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == tag {

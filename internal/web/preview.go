@@ -124,8 +124,8 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 	}, nil
 }
 
-// errBudget converts the error for a policy that needs more memory than a preview has to a problem.
-// It returns any other error unchanged. The parameter which is the policy's name in the problem.
+// errBudget returns the problem for a policy that needs more memory than a preview may use. It
+// returns any other error unchanged. The parameter which names the policy in the problem.
 func errBudget(which language.Sentence, err error) error {
 	var beyond *simulate.BudgetError
 	if !errors.As(err, &beyond) {

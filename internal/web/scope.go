@@ -46,8 +46,8 @@ func (h *archive) ofEntry(r *http.Request, who auth.Identity) (auth.Access, erro
 	return who.In(entries[0].ChannelID), nil
 }
 
-// accessIn returns what a person may do in a channel. An invisible channel is a problem, as one
-// that doesn't exist.
+// accessIn returns what a person may do in a channel. An invisible channel is the same problem as
+// one that doesn't exist.
 func accessIn(who auth.Identity, channelID string) (auth.Access, error) {
 	granted := who.In(channelID)
 	if granted == auth.Any {

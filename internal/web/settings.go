@@ -47,8 +47,8 @@ func (h *settings) show(w http.ResponseWriter, channel string) settingsShown {
 	return settingsShown{now, !isChanged}
 }
 
-// putSettings is PUT /channels/{channel}/settings. It replaces all settings, of which the caller
-// may change only some.
+// putSettings is PUT /channels/{channel}/settings. It replaces all settings, but some callers may
+// change only some of them.
 func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if r.Header.Get("If-Match") == "" {
 		return problem.New(http.StatusPreconditionRequired, "Send the ETag of the settings you changed as If-Match.")
@@ -56,7 +56,7 @@ func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who acces
 	var wanted struct { // must be complete, so that nothing is removed by omission
 		Raid    *control.Raid    `json:"raid"`
 		Notices *control.Notices `json:"notices"`
-		// Moderators is newer than the others, so it may be left out. It then stays.
+		// Moderators is newer than the others, so it may be left out. It then stays unchanged.
 		Moderators auth.Access `json:"moderators,omitempty"`
 	}
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {

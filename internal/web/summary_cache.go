@@ -34,8 +34,8 @@ type keptSummary struct {
 
 func newSummaryCache() *summaryCache { return &summaryCache{kept: map[summaryKey]keptSummary{}} }
 
-// find returns the result for a period under the given limits, or nil. For a period that goes on,
-// the result may be a minute old.
+// find returns the result for a period under the given limits, or nil. For a running period, the
+// result may be a minute old.
 func (c *summaryCache) find(channel string, of timespan, b basis, now time.Time) *recordedPart {
 	c.mu.Lock()
 	known, ok := c.kept[summaryKey{channel, of.From.UnixNano()}]

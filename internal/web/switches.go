@@ -94,7 +94,7 @@ func lengthAsked(w http.ResponseWriter, r *http.Request) (time.Duration, error) 
 	return length, nil
 }
 
-// switchedChannel is like channels.of, but returns a problem if there are no switches.
+// switchedChannel is like channels.pathID, but returns a problem if there are no switches.
 func (h *switches) switchedChannel(r *http.Request) (string, error) {
 	if h.of == nil {
 		return "", problem.New(http.StatusNotImplemented, "Pause and raid mode are unavailable: this chatguard moderates no chat.")

@@ -134,11 +134,11 @@ func (h *users) completeUser(ctx context.Context, channel, text string) (string,
 	return text, err
 }
 
-// mostNamed is the maximum number of users that a name in a filter may mean.
+// mostNamed is the maximum number of users that a name in a filter may match.
 const mostNamed = 200
 
-// usersNamed returns the IDs of the users of a channel that a name in a filter means: the user with
-// this ID, or the users whose login or display name contains the text. If there are more than
+// usersNamed returns the IDs of the users of a channel that a name in a filter matches: the user
+// with this ID, or the users whose login or display name contains the text. If there are more than
 // mostNamed, it returns the best matches that spoke last. Without a name it returns nil.
 func (h *users) usersNamed(ctx context.Context, channel, name string) ([]string, error) {
 	name = hostile.TypedName(name)

@@ -21,8 +21,8 @@ const (
 	addressRefill = 50 * time.Millisecond
 )
 
-// viewers answers the requests of viewers about themselves. It changes nothing, and spends nothing
-// of what they may write.
+// viewers answers the requests of viewers about themselves. It changes nothing, and uses up nothing
+// of their limits.
 type viewers struct {
 	site      access.Site
 	sessions  *access.ViewerSessions

@@ -11,12 +11,13 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// viewerChannelsAge is how long the list of channels is used, because making it takes longer than
-// all else that a viewer's request needs.
+// viewerChannelsAge is how long the list of channels is reused. Making it takes longer than the
+// rest of a viewer's request.
 const viewerChannelsAge = time.Second
 
-// viewerChannels are the channels whose viewers may look. Rooms of other chats are not among them,
-// because their users have no accounts on Twitch. It is safe for concurrent use.
+// viewerChannels are the channels whose viewers may use the page for viewers. Rooms of other chats
+// are not among them, because their users have no accounts on Twitch. It is safe for concurrent
+// use.
 type viewerChannels struct {
 	model *live.Model
 	space string // see check.Options.Space

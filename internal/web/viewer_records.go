@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	// viewerRecordAge is how long what was read about a viewer is used.
+	// viewerRecordAge is how long a viewer's record is used before it is read again.
 	viewerRecordAge = time.Minute
-	// viewerRecordsKept is how many viewers are remembered at least; at most it is twice as many.
+	// viewerRecordsKept is the minimum number of records that are remembered; the maximum is twice
+	// that.
 	viewerRecordsKept = 20_000
-	// viewerReads is how many viewers are read at the same time at most, so that other requests
+	// viewerReads is the maximum number of records read at the same time, so that other requests
 	// are not slowed down.
 	viewerReads = 2
 )

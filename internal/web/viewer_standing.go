@@ -31,8 +31,8 @@ type viewerStanding struct {
 	MayWrite bool `json:"may_write"`
 	// Reason is why not.
 	Reason viewerReason `json:"reason,omitempty" jsonschema:"Why not: busy is a limit that everyone shares."`
-	// NextAt is when the next message is allowed. It is zero if the viewer may write, and if that
-	// time isn't known or never comes.
+	// NextAt is when the next message is allowed. It is zero if the viewer may write, if the time
+	// isn't known, or if it never comes.
 	NextAt time.Time `json:"next_at,omitzero"`
 	Never  bool      `json:"never,omitempty"` // waiting never helps
 	Limit  string    `json:"limit,omitempty"` // the limit of their own that holds them back longest
@@ -55,8 +55,8 @@ type viewerLimit struct {
 	Remaining  int                 `json:"remaining"`
 	NextAt     time.Time           `json:"next_at,omitzero"`  // when it allows the next message
 	ResetAt    time.Time           `json:"reset_at,omitzero"` // when all usage will have expired
-	// WindowSeconds is the time in which the whole capacity is restored, and StepSeconds the time
-	// in which one message of a bucket is, or 0.
+	// WindowSeconds is the time in which the whole capacity is restored. StepSeconds is the time in
+	// which a bucket restores one message. It is 0 for windows, logs and cascades.
 	WindowSeconds float64 `json:"window_seconds"`
 	StepSeconds   float64 `json:"step_seconds"`
 }

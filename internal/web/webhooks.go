@@ -62,8 +62,8 @@ func (h *webhooks) add(w http.ResponseWriter, r *http.Request, who access.Caller
 	})
 }
 
-// put is PUT /webhooks/{webhook}. It replaces everything but an address that is left out, and the
-// secret.
+// put is PUT /webhooks/{webhook}. It replaces everything, but an address that is left out stays.
+// webhook.Wanted says when the secret changes.
 func (h *webhooks) put(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	return h.change(w, r, func(wanted webhook.Wanted) (webhook.Changed, error) {
 		return h.sender.Change(r.Context(), r.PathValue("webhook"), wanted, who.Author())
@@ -111,7 +111,7 @@ func (h *webhooks) deliveries(w http.ResponseWriter, r *http.Request, _ access.C
 	return problem.WriteJSON(w, webhookDeliveries{waiting, dead})
 }
 
-// letters returns a handler that does something with the dead letter of the request's path.
+// letters returns a handler that calls do with the dead letter named by the request's path.
 func (h *webhooks) letters(do func(s *webhook.Sender, ctx context.Context, id string, number int64, author string) (saved bool, err error)) access.Handler {
 	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 		number, err := strconv.ParseInt(r.PathValue("delivery"), 10, 64)

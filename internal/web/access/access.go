@@ -229,7 +229,7 @@ func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *atte
 	return siteOwner, true, nil
 }
 
-// sessionHolder returns the holder of a session, who wants to use the access needs.
+// sessionHolder returns the holder of a session. needs is the access that the request requires.
 func (a *Authenticator) sessionHolder(ctx context.Context, session string, needs auth.Access) (auth.Identity, error) {
 	if a.isOwnerSession(session) {
 		return siteOwner, nil
@@ -259,7 +259,7 @@ func errUnavailable(what language.Sentence, cause error) error {
 }
 
 // Again returns the caller's present identity. ok is false if the caller no longer has the access
-// that admitted the request. While the store is unavailable, Again returns the identity of before,
+// that admitted the request. While the store is unavailable, Again returns the previous identity,
 // so that nobody is signed out.
 func (a *Authenticator) Again(ctx context.Context, who Caller) (now auth.Identity, ok bool) {
 	now, err := a.identifyAgain(ctx, who)

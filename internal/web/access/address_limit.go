@@ -25,8 +25,8 @@ type addressPart struct {
 	guard *chatguard.Guard
 }
 
-// NewAddressLimit returns a limit with a burst for each address, of which one is restored every
-// refill.
+// NewAddressLimit returns a limit that allows each address burst attempts at once, then one more
+// every refill.
 func NewAddressLimit(name string, burst int, refill time.Duration, now func() time.Time) (*AddressLimit, error) {
 	single, err := NewBucket(name, burst, refill, now)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // KeyPair is a certificate and its key in two files, which are read again when they have changed.
-// If they can't be used then, for example because only one of them is new, the pair before stays.
-// It is safe for concurrent use. Create one with LoadKeyPair.
+// If the new files can't be used, for example because only one of them is new, the previous pair
+// stays in use. It is safe for concurrent use. Create one with LoadKeyPair.
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
@@ -66,7 +66,7 @@ func (p *KeyPair) Current() (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seen := [2]stamp{stampOf(p.cert), stampOf(p.key)}
-	if seen == p.seen && p.failed == "" { // a new owner or mode, too, may make a file usable
+	if seen == p.seen && p.failed == "" { // after a failure, permissions may have changed
 		return p.current, nil
 	}
 	pair, err := readKeyPair(p.cert, p.key)
@@ -90,11 +90,11 @@ func (p *KeyPair) Expires() time.Time {
 	return pair.Leaf.NotAfter
 }
 
-// expiresSoon is how long before its end a certificate should have been renewed. Those that are
-// valid for the shortest time, 6 days, are renewed every 3 days.
+// expiresSoon is how long before its expiry a certificate should have been renewed. The
+// shortest-lived certificates are valid for 6 days and are renewed every 3 days.
 const expiresSoon = 48 * time.Hour
 
-// Problem says why somebody must look after the certificate. It returns "" if nobody must.
+// Problem returns why the certificate needs attention, or "" if it doesn't.
 func (p *KeyPair) Problem(now time.Time) string {
 	ends := p.Expires()
 	p.mu.Lock()

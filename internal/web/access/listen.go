@@ -13,7 +13,7 @@ import (
 // ErrInUse is the error for an address that another program uses.
 var ErrInUse = errors.New("is in use by another program")
 
-// Windows' equivalents of syscall.EADDRINUSE and syscall.EACCES. Other systems have no errors of
+// Windows' equivalents of syscall.EADDRINUSE and syscall.EACCES. Other systems have no errors with
 // these numbers.
 const (
 	windowsInUse    = syscall.Errno(10048)
@@ -41,8 +41,8 @@ func (s Site) Open() (net.Listener, error) {
 	return s.protect(listener.(*net.TCPListener), certificate), nil
 }
 
-// OpenOn does what Open does with a listener that another program opened. Set Listen to its address
-// before. If it returns an error, it has closed the listener.
+// OpenOn is like Open, but uses a listener that another program opened. Set Listen to its address
+// first. If OpenOn returns an error, it has closed the listener.
 func (s Site) OpenOn(listener *net.TCPListener) (net.Listener, error) {
 	certificate, err := s.loadCertificate()
 	if err != nil {

@@ -44,9 +44,9 @@ func SessionID(session string) string {
 }
 
 // StartMember answers a request with the cookie of a session of Members. The browser keeps it for
-// as long as the cookie of any other session. It sends the cookie with the requests of our pages,
-// but not yet with the navigation that a redirect from another site continues. A session of Members
-// that the browser had before ends.
+// as long as the cookie of any other session. Because the cookie is SameSite=Strict, the browser
+// sends it with requests of our pages, but not with a redirect that began at another site. If the
+// browser already had a session of Members, that session ends.
 func (a *Authenticator) StartMember(w http.ResponseWriter, r *http.Request, session string) {
 	if before, err := r.Cookie(a.opts.Site.CookieName(r, sessionCookie)); err == nil && a.isMember(before.Value) {
 		a.opts.Members.End(before.Value)

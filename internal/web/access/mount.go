@@ -7,10 +7,10 @@ import (
 )
 
 // StripMount returns a handler that removes the mount path from a request's path, if it is there.
-// So a proxy may remove the mount path or leave it. Without the trailing slash, the mount path
-// leads to the one with it. serves reports whether the first part of a path, such as "api", is one
-// that next serves. If it is the first part of the mount path, too, only the proxy can remove the
-// mount path.
+// So a proxy may remove the mount path or leave it. The mount path without its trailing slash
+// redirects to the one with it. serves reports whether next serves paths that begin with a name,
+// such as "api". If it serves the first name of the mount path, StripMount removes nothing, and the
+// proxy must remove the mount path.
 func (s Site) StripMount(next http.Handler, serves func(name string) bool) http.Handler {
 	mount := s.mount()
 	first, _, _ := strings.Cut(mount[1:], "/")

@@ -96,7 +96,7 @@ type SignedInAs struct {
 	auth.Identity
 	// Author is the name under which the caller's changes are recorded.
 	Author string `json:"author"`
-	// All is what the caller may do that is about the whole installation; absent if nothing.
+	// All is the caller's access to the whole installation; absent if there is none.
 	All auth.Access `json:"all,omitempty"`
 	// Mounted is true if the dashboard is part of another site, on which people sign in and out.
 	Mounted bool `json:"mounted,omitempty"`

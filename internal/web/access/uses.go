@@ -36,7 +36,7 @@ func (u *uses) record(id string, now time.Time) {
 	u.minutes.Store(id, at)
 }
 
-// last returns when what has an ID was last used, or the zero time.
+// last returns when the token or session with an ID was last used, or the zero time.
 func (u *uses) last(id string) time.Time {
 	at, ok := u.minutes.Load(id)
 	if !ok {

@@ -13,8 +13,8 @@ const (
 	ViewerTime = 12 * time.Hour
 	// viewerCookie is the name of a viewer's cookie, before CookieName.
 	viewerCookie = "chatguard_viewer"
-	// maxViewerName is the maximum length of a viewer's names, in bytes, so that a browser accepts
-	// the cookie.
+	// maxViewerName is the maximum length of each of a viewer's names, in bytes, so that a browser
+	// accepts the cookie.
 	maxViewerName = 200
 )
 

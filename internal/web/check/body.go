@@ -9,7 +9,7 @@ import (
 )
 
 // A body of up to problem.MaxBody bytes is read as it is. In a longer one, texts are cut while they
-// arrive. Otherwise a user could write a text that is too long to be judged.
+// arrive. Otherwise a user could avoid the limits with a text that is too long to be judged.
 const (
 	maxLongBody  = 16 << 20 // as it arrives
 	maxShortened = 4 << 20  // with its texts cut

@@ -40,7 +40,7 @@ func (c *channels) list() []string {
 // add records the channels that a holder asks about. It calls entered for each new channel before
 // another request can find the channel here. Listed channels are always accepted. An unlisted
 // channel is accepted if the holder has opened fewer channels than there are free places. So no
-// holder takes the last places. add returns the channels that it refuses, with opened and free as
+// holder can use up all places. add returns the channels that it refuses, with opened and free as
 // the reason.
 func (c *channels) add(ids []string, holder string, isListed func(string) bool, entered func(string)) (refused map[string]bool, opened, free int) {
 	c.mu.Lock()

@@ -62,7 +62,7 @@ type scratch struct {
 	answer   []byte
 }
 
-// part is what the answer needs about a message beside its verdict.
+// part is what the answer needs about a message besides its verdict.
 type part struct {
 	err     *problem.Problem // why there is no verdict; nil if there is one
 	upTo    bool             // whether a part of the message's cost may be spent
@@ -115,7 +115,7 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 	return nil
 }
 
-// readChecked decodes the body of a request into the value at into.
+// readChecked decodes the body of a request into *into.
 func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into *T, how json.Options) error {
 	if err := c.readBody(w, r); err != nil {
 		return err
@@ -126,7 +126,7 @@ func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into
 	return nil
 }
 
-// addMessage adds a message to those of c.
+// addMessage adds a message to c.
 func (k *Checker) addMessage(c *scratch, read *checkedMessage) {
 	reader := checkReader{now: k.opts.Guard.Now(), space: k.opts.Space, isLong: c.isLong}
 	m, changed, err := reader.toMessage(read)

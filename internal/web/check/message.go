@@ -25,8 +25,8 @@ const (
 	// the beginning of the text is stored.
 	maxMessageText = 8192
 	maxCost        = math.MaxInt32
-	// maxHashed is how many bytes of a long ID are hashed, so that a batch with very long texts has
-	// the same hash.
+	// maxHashed is how many bytes of a long ID are hashed. At least this many are left of a text
+	// that was cut while it arrived, so the hash doesn't depend on that.
 	maxHashed = maxLongText / len(`\u0000`)
 )
 
@@ -68,9 +68,9 @@ type checkReader struct {
 	isLong bool   // texts were cut while they arrived
 }
 
-// toMessage converts what was read to a message that can be judged. What users choose never makes
-// an error, because a server shows a message without a verdict. So it is repaired; changed has the
-// keys of what was.
+// toMessage converts what was read to a message that can be judged. Values that users choose never
+// cause an error, because a server shows a message that gets no verdict. Instead they are repaired,
+// and changed lists their keys.
 func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, changed []string, err error) {
 	m = chatguard.Message{
 		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Kind: read.Kind.known, Cost: 1,

@@ -66,7 +66,7 @@ func (m *Model) Revised(r journal.Revision) {
 // Saved publishes that a channel's policy has been saved.
 func (m *Model) Saved(channelID string) { m.announcePolicy(channelID, nil) }
 
-// announcePolicy publishes a channel's policy, and the revision that changed it if that is new.
+// announcePolicy publishes a channel's policy and, unless it is nil, the revision that changed it.
 func (m *Model) announcePolicy(channelID string, revision *RevisionNote) {
 	err := m.feed.publish(func() []Frame {
 		frames := m.policyFrames([]string{channelID})

@@ -38,8 +38,8 @@ type row struct {
 
 func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 
-// MaxRows is the maximum number of rows. If there are more, the row of the user who was throttled
-// longest ago is removed. If all users are held back, it is the row of the one who may speak
+// MaxRows is the maximum number of rows. If there are more, a row is removed: of the users who are
+// not held back, the one throttled longest ago. If all are held back, it is the one who may speak
 // soonest.
 const MaxRows = 10_000
 

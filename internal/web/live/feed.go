@@ -62,8 +62,7 @@ type feed struct {
 // reader is one connection of a dashboard to the feed.
 type reader struct {
 	Audience
-	// The feed closes frames when the feed ends. It also closes frames if it is full, which drops a
-	// slow reader.
+	// The feed closes frames when the feed ends, or when frames is full, which drops a slow reader.
 	frames chan []byte
 }
 

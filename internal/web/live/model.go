@@ -47,8 +47,8 @@ type Options struct {
 
 // Records reads records from before the start.
 type Records interface {
-	// Minutes calls the function each for every minute of every channel, oldest first. It counts
-	// the messages from one time until another, and leaves out minutes without messages.
+	// Minutes calls each for every minute of every channel between since and until, oldest first.
+	// It leaves out minutes without messages.
 	Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error
 }
 

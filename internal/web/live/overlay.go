@@ -90,7 +90,7 @@ func (t *Throttled) isPunished() bool {
 }
 
 // newest returns how many wanted users of a channel are held back. It also returns the wanted users
-// who were throttled last, newest first, at most most of them.
+// who were throttled last, newest first. The parameter most limits their number.
 func (b *board) newest(channel string, most int, isWanted func(*Throttled) bool) (held int, newest []Throttled) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,7 @@ type RatesOver struct {
 	Peak        *Peak     `json:"peak,omitempty"` // nil if there were no messages
 }
 
-// Peak is the busiest whole minute of a span, and of several such minutes the first.
+// Peak is the busiest whole minute of a span. If several are equally busy, it is the first.
 type Peak struct {
 	At       time.Time `json:"at"` // the minute's start
 	Messages uint32    `json:"messages"`

@@ -83,9 +83,9 @@ func (c *calendar) advance(t time.Time, free func(place int)) {
 	c.now = next
 }
 
-// minuteSteps returns the steps of a minute that belong to the time before counting began here:
-// from first up to but not including end. If counting began within the minute's first step, that
-// step is returned. If the minute is later, there are none.
+// minuteSteps returns the steps of a minute from before this process began to count, as the
+// half-open range [first, end). If counting began within the minute's first step, the range has
+// that step. If the minute is later, the range is empty.
 func (c *calendar) minuteSteps(t time.Time) (first, end int64) {
 	first = c.stepAt(t.Truncate(time.Minute))
 	if first > c.began {
@@ -96,7 +96,8 @@ func (c *calendar) minuteSteps(t time.Time) (first, end int64) {
 
 func (c *calendar) stepsPerMinute() int64 { return int64(time.Minute / c.step) }
 
-// markKnown marks the steps from first on as known if they ended before counting began here.
+// markKnown marks the steps from first on as known if they ended before this process began to
+// count.
 func (c *calendar) markKnown(first int64) {
 	for step := max(first, c.first()); step < c.began; step++ {
 		if c.known[c.place(step)] {

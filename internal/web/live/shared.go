@@ -42,7 +42,7 @@ func (s Shared) IsAway() bool { return s.Mode != "" && !s.Up }
 // IsRefusing reports whether this node decides on its own although the store answers.
 func (s Shared) IsRefusing() bool { return s.Up && s.Refusing }
 
-// AddProblem sets the problem of a Guard that can't read a row, unless there is another.
+// AddProblem sets Problem if the Guard can't read a row, unless Problem is already set.
 func (s *Shared) AddProblem(sharing shared.Counts) {
 	if s.Problem == "" && sharing.Problem != "" {
 		s.Problem = "A row can't be read: " + sharing.Problem

@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// sources are asked for what the dashboard shows but the Model doesn't record: channels with their
+// sources provide what the dashboard shows but the Model doesn't record: channels with their
 // switches and policies, connections, the database and the shared store. They are safe for
 // concurrent use.
 type sources struct{ opts *Options }

@@ -36,8 +36,8 @@ const (
 	Connecting   ConnectionState = "connecting"
 	Disconnected ConnectionState = "disconnected"
 
-	// IsTrouble returns false for the following states, except Refused, Missing, NotRead and
-	// NotEnforcing.
+	// IsTrouble returns false for the following states, except Refused, Missing, NotRead,
+	// NotEnforcing and Failing.
 	Valid     ConnectionState = "valid"     // of a token: accepted by Twitch
 	Refused   ConnectionState = "refused"   // of a token: no longer accepted by Twitch
 	Missing   ConnectionState = "missing"   // of a token: needed, but there is none
@@ -45,9 +45,9 @@ const (
 	// Observing means that chatguard could not act in the channel, whose policy only observes. The
 	// detail says why.
 	Observing ConnectionState = "observing"
-	// Renamed is the state of a channel that has another login by now, and is read by that one.
+	// Renamed is the state of a channel whose login has changed. It is read under the new login.
 	Renamed ConnectionState = "renamed"
-	// NotRead is the state of a channel that chatguard isn't let into. NotEnforcing means that
+	// NotRead is the state of a channel that chatguard may not join. NotEnforcing means that
 	// penalties can't be carried out although the policy enforces: in a channel, or because of the
 	// token. The detail says why.
 	NotRead      ConnectionState = "not read"
@@ -133,8 +133,8 @@ func (m *Model) Status(a Audience) Status {
 }
 
 // Throttled returns the users of a channel who are held back now, the one throttled earliest first.
-// If within is positive, it adds the users who were throttled within that duration; the board knows
-// Recent at most. An empty channel means all channels.
+// If within is positive, it adds the users who were throttled within that duration. The board keeps
+// them for Recent, so a longer duration adds no more. An empty channel means all channels.
 func (m *Model) Throttled(channel string, within time.Duration) []Throttled {
 	now := m.opts.Guard.Now()
 	m.board.expire(now)

@@ -24,7 +24,7 @@ type Rates struct {
 	ObservedPerSecond   float64 `json:"observed_per_second"`
 	MessagesLastMinute  uint64  `json:"messages_last_minute"`
 	ThrottledLastMinute uint64  `json:"throttled_last_minute"`
-	// like ObservedPerSecond, in the last minute
+	// ObservedLastMinute is like ObservedPerSecond, for the last minute.
 	ObservedLastMinute uint64 `json:"observed_last_minute"`
 }
 

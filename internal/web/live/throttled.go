@@ -38,7 +38,7 @@ type Throttled struct {
 	MaySpeakAt journal.OptionalTime `json:"may_speak_at"`
 	Never      bool                 `json:"never"`
 	Count      int                  `json:"count"` // throttled messages since Since
-	First      time.Time            `json:"first"` // first throttled message since the user is listed
+	First      time.Time            `json:"first"` // first throttled message while listed
 	Total      int                  `json:"total"` // throttled messages since First
 	Strikes    int                  `json:"strikes"`
 	// Observed is true if the last message was only observed, due to the policy or the limit. In

@@ -35,7 +35,7 @@ const (
 	chunkSize = 64 << 10 // maximum length of a chunk's data in bytes
 	maxChunks = 32       // per shard
 	// chunkSpan is the longest time between the first and the last message of a chunk. A chunk is
-	// dropped as a whole, so a message may leave this much too early.
+	// dropped as a whole, so a message may be dropped up to this much too early.
 	chunkSpan = 30 * time.Second
 )
 

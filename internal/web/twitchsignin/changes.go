@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 )
 
-// suspectEvery is the minimum time between two questions about a person because of their messages.
-// Twitch's answers may lag behind the badges, or the badges behind the answers.
+// suspectEvery is the minimum time between two requests to Twitch about a person that their
+// messages cause. Twitch's answers may lag behind the badges, or the badges behind the answers.
 const suspectEvery = time.Minute
 
 // Watch returns a chat source that also tells Members what it reads: the badges of signed-in people
@@ -78,8 +78,8 @@ func (m *Members) NoteChange(channelID, userID string) {
 	m.suspect(userID, m.opts.now(), func(*session) bool { return true })
 }
 
-// noteServed makes everyone due if other channels are served than before or other owners are named,
-// because everyone's rights may have changed. The caller holds mu.
+// noteServed makes everyone due for a check if the served channels or the named owners have
+// changed, because everyone's rights may have changed. The caller holds mu.
 func (m *Members) noteServed(channels map[string]string, owners []string, now time.Time) {
 	if maps.Equal(channels, m.served) && slices.Equal(owners, m.owners) {
 		return
@@ -90,7 +90,7 @@ func (m *Members) noteServed(channels map[string]string, owners []string, now ti
 	}
 }
 
-// suspect marks those sessions of a user that which selects.
+// suspect marks the sessions of a user for which the func which returns true.
 func (m *Members) suspect(userID string, now time.Time, which func(*session) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,22 +16,23 @@ import (
 )
 
 const (
-	// checkEvery is how often Twitch is asked about a person at least. A random part of up to
-	// checkJitter is subtracted, so that people who signed in together aren't checked together.
+	// checkEvery is the usual time between two requests to Twitch about a person. A random part of
+	// up to checkJitter is subtracted, so that people who signed in together aren't checked
+	// together.
 	checkEvery  = time.Hour
 	checkJitter = 5 * time.Minute
-	// trustTime is how long a session lasts while Twitch doesn't answer. doubtTime is that of a
-	// session about which a change is known.
+	// trustTime is how long a session lasts while Twitch doesn't answer. doubtTime is the same for
+	// a session whose holder's rights may have changed.
 	trustTime = 2 * time.Hour
 	doubtTime = 2 * time.Minute
-	// idleTime is how long a session lasts that nobody uses.
+	// idleTime is how long an unused session lasts.
 	idleTime = 7 * 24 * time.Hour
 	// followUp is how long after a change Twitch is asked a second time, because its answers may
 	// lag behind.
 	followUp = 2 * time.Minute
 	// confirmTime is how long a request that uses a right waits for Twitch.
 	confirmTime = 5 * time.Second
-	// lookEvery is how often the sessions are looked through for those that are due.
+	// lookEvery is how often Run looks for sessions that are due.
 	lookEvery = 10 * time.Second
 
 	retryMin = 5 * time.Second // first wait after a failure
@@ -95,9 +96,9 @@ func (m *Members) lookThrough() {
 	}
 }
 
-// ask asks Twitch about a session's holder in the background, unless that is in progress, or Twitch
-// has failed a moment ago. A session that is long overdue counts as suspected: this machine has
-// slept. The caller holds mu.
+// ask asks Twitch about a session's holder in the background, unless a request is in progress, or
+// the wait after a failure isn't over. A session that is long overdue counts as suspected: this
+// machine has slept. The caller holds mu.
 func (m *Members) ask(of *session, now time.Time) {
 	if of.suspected.IsZero() && now.Sub(of.confirmed) >= trustTime {
 		of.suspected, of.changed = now, now
@@ -116,7 +117,7 @@ func (m *Members) ask(of *session, now time.Time) {
 	}
 }
 
-// learn records Twitch's answer to a question that was asked at a time.
+// learn records Twitch's answer to a request. The parameter at is when the request was sent.
 func (m *Members) learn(of *session, at time.Time, account person.Account, channels map[string]standing, err error) {
 	now := m.opts.now()
 	m.mu.Lock()

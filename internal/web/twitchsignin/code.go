@@ -17,7 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// The ways from Begin and Callback to the dashboard's address.
+// The relative paths from Begin and Callback to the dashboard.
 const (
 	upFromBegin    = "../"
 	upFromCallback = "../../"
@@ -57,7 +57,8 @@ func (s *SignIns) beginCode(w http.ResponseWriter, r *http.Request) (what purpos
 	return what, tw.Page(a), nil
 }
 
-// take counts a request by its address. It returns a failure if the address has none left.
+// take counts a request against the limit of its address. It returns a failure if the limit is
+// reached.
 func (s *SignIns) take(limit *access.AddressLimit, r *http.Request) *failure {
 	wait, err := limit.Take(r.Context(), s.opts.Site.Client(r))
 	if err == nil && wait == 0 {
@@ -77,9 +78,9 @@ func (s *SignIns) offers(what purpose) bool {
 }
 
 // elsewhere returns the address at which the sign-in must begin, if the browser has opened the
-// dashboard at another host than the one to which Twitch sends it back: the flow's cookie belongs
-// to a host. It is empty if the hosts are the same. A proxy may change the host's name, so a
-// browser is sent there only once.
+// dashboard at another host than the one to which Twitch sends it back. The flow's cookie belongs
+// to one host. The address is empty if the hosts are the same. A proxy may change the host's name,
+// so a browser is sent there only once.
 func (s *SignIns) elsewhere(r *http.Request) string {
 	const once = "once"
 	home, err := url.Parse(s.opts.Address)
@@ -218,8 +219,8 @@ func failureOf(err error) *failure {
 	return nonsense.because(err)
 }
 
-// fail counts and logs a failure. One that needs somebody's attention is a warning; a stranger can
-// cause only notes for debugging.
+// fail counts and logs a failure. A failure of Twitch is a warning. What strangers can cause is
+// logged only for debugging.
 func (s *SignIns) fail(r *http.Request, f *failure) {
 	s.count(f.result)
 	level := slog.LevelInfo

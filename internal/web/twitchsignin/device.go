@@ -54,7 +54,7 @@ type Device struct {
 	UserCode string    `json:"user_code,omitempty"`
 	Address  string    `json:"address,omitempty"`
 	Expires  time.Time `json:"expires,omitzero"`
-	// Interval is how often the state may be asked, in seconds.
+	// Interval is the minimum time between two requests for the state, in seconds.
 	Interval int `json:"interval,omitempty"`
 }
 

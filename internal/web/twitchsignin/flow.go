@@ -45,7 +45,7 @@ func (fs flows) begin(what purpose) flow {
 	return flow{State: rand.Text(), Nonce: rand.Text(), For: what, Expires: fs.opts.now().Add(flowTime)}
 }
 
-// authorization returns the flow as Twitch sees it.
+// authorization returns the request for authorization that the browser takes to Twitch.
 func (f flow) authorization(address string) token.Authorization {
 	a := token.Authorization{Redirect: address + Callback, State: f.State, Nonce: f.Nonce}
 	if f.For == toDashboard {

@@ -37,7 +37,7 @@ type Members struct {
 	places  chan struct{}  // has a value for each of them
 
 	mu sync.Mutex
-	// sessions are by ID, which mu guards, as all fields of a session.
+	// sessions are by ID. mu also guards the fields of each session.
 	sessions map[string]*session
 	served   map[string]string // the channels when somebody signed in or was last checked
 	owners   []string          // the names of the owners then
@@ -48,8 +48,8 @@ type Members struct {
 	people atomic.Pointer[map[string]bool]
 }
 
-// session is one sign-in of a person to the dashboard. Its secret isn't kept, but the hash, because
-// the ID is only a part of that and isn't secret.
+// session is one sign-in of a person to the dashboard. It keeps the hash of its secret instead of
+// the secret. The ID can't replace the hash, because it isn't secret.
 type session struct {
 	id      string
 	hash    [sha256.Size]byte
@@ -63,8 +63,8 @@ type session struct {
 	confirmed time.Time // when Twitch last confirmed the channels
 	due       time.Time // when Twitch is asked again
 	failures  int       // how often in a row Twitch has not answered since
-	// suspected is since when a change is known that Twitch has not been asked about, and changed
-	// is when the latest change was noted. Both are zero if there is none.
+	// suspected is when the first change was noted that Twitch has not been asked about yet, and
+	// changed is when the latest was. Both are zero if there is no such change.
 	suspected, changed time.Time
 	// asked is closed once the request in progress has ended; nil if there is none.
 	asked chan struct{}
@@ -109,8 +109,8 @@ func (m *Members) admit(ctx context.Context, p *person.Person) (secret string, f
 	return secret, nil
 }
 
-// add adds a session, which begins now with these channels and owners. If there are too many
-// sessions, it ends the oldest ones.
+// add adds a session. served and owners are the channels and owners when Twitch was asked. If there
+// are too many sessions, it ends the oldest ones.
 func (m *Members) add(served map[string]string, owners []string, added *session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

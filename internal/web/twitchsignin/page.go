@@ -108,7 +108,7 @@ func noModerator(login string) *failure {
 	}
 }
 
-// pageStart is the start of a page. Its arguments are the way to the dashboard's address, the title
+// pageStart is the start of a page. Its arguments are the relative path to the dashboard, the title
 // and the language. It needs no script.
 const pageStart = `<!doctype html>
 <html lang="%[3]s">
@@ -128,7 +128,7 @@ const pageStart = `<!doctype html>
 <h1 class="title">%[2]s</h1>
 `
 
-// show answers a request with the page of a failure. up is the way to the dashboard's address.
+// show answers a request with the page of a failure. up is the relative path to the dashboard.
 func (s *SignIns) show(w http.ResponseWriter, r *http.Request, f *failure, what purpose, up string) {
 	tag := language.Of(r)
 	say := func(sentence language.Sentence, args ...any) string {
@@ -158,8 +158,8 @@ func (s *SignIns) show(w http.ResponseWriter, r *http.Request, f *failure, what 
 	w.Write([]byte(b.String())) // an error means that the client is gone
 }
 
-// beginAgain returns the address that begins a sign-in again, relative to the dashboard. With
-// other, Twitch lets the person choose another account.
+// beginAgain returns the address that begins a sign-in again, relative to the dashboard. If other
+// is true, Twitch lets the person choose another account.
 func beginAgain(what purpose, other bool) string {
 	query := url.Values{}
 	if what == asViewer {

@@ -1,9 +1,9 @@
 // Package twitchsignin lets people sign in with their Twitch accounts, by authorization code or by
 // device code.
 //
-// Broadcasters and moderators of the served channels get a session of the dashboard. Twitch is
-// asked again every hour where they moderate, and before they use a right once something has
-// changed. Sessions and tokens are in memory only.
+// Broadcasters and moderators of the served channels get a session of the dashboard. Every hour,
+// Twitch is asked again where they moderate. After a change that chatguard notices, it is also
+// asked before they use a right. Sessions and tokens are in memory only.
 //
 // Ordinary viewers only say who they are. Their token is revoked as soon as Twitch has answered. To
 // offer that on a page, call JoinViewers, and link the page to "signin/twitch?for=viewer", relative
@@ -57,7 +57,7 @@ type Options struct {
 func (o *Options) now() time.Time { return o.Now().Round(0) }
 
 // Owners are the accounts that have all rights over the installation. They are named by login, and
-// held by ID. It must be safe for concurrent use.
+// identified by ID. Owners must be safe for concurrent use.
 type Owners interface {
 	// See records that, according to Twitch, an account has its login at this moment.
 	See(ctx context.Context, account person.Account)
@@ -142,7 +142,7 @@ const (
 	// ByCode sends the browser to Twitch and back. It needs the application's secret.
 	ByCode Way = "code"
 	// ByDevice shows a code to enter on Twitch. It works only where nobody else can reach the
-	// dashboard: a stranger could make a moderator enter a code of theirs.
+	// dashboard, because a stranger could trick a moderator into entering the stranger's code.
 	ByDevice Way = "device"
 )
 
@@ -203,7 +203,7 @@ func (s *SignIns) Ways() (w Ways) {
 	return w
 }
 
-// The addresses below the dashboard's.
+// The paths of a sign-in by code, relative to the dashboard.
 const (
 	Begin    = "signin/twitch"
 	Callback = Begin + "/callback"
