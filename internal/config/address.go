@@ -90,9 +90,8 @@ func (c *Config) CheckServed() error {
 	return nil
 }
 
-// SetListen replaces the address of the dashboard by that of a listener which another program
-// provides, who. It returns an error for the addresses that would be refused in the configuration
-// of a command that serves the dashboard.
+// SetListen replaces the dashboard's address by that of a listener from another program. who names
+// that program in errors. SetListen refuses the same addresses as CheckListen and CheckServed.
 func (c *Config) SetListen(address, who string) error {
 	c.Web.Listen = address
 	if err := cmp.Or(c.Web.CheckListen(), c.Web.checkToken()); err != nil {

@@ -77,8 +77,8 @@ type Twitch struct {
 	Channels []string `toml:"channels"`
 	// ClientID is the public ID of the owner's Twitch application. It may be empty.
 	ClientID string `toml:"client_id"`
-	// ClientSecret is the application's secret. It is empty if the application has none, as one of
-	// Twitch's type Public. Sign-ins with Twitch through a PublicURL need it.
+	// ClientSecret is the application's secret. It is empty if the application has none, because
+	// its type on Twitch is Public. Sign-ins with Twitch through a PublicURL need it.
 	ClientSecret Secret `toml:"client_secret"`
 
 	Transport  string `toml:"transport"`   // "irc", "irc-websocket" or "eventsub"
@@ -156,8 +156,8 @@ type Web struct {
 	// ViewerPage turns on the page on which viewers see when they may write again. They sign in
 	// with their Twitch accounts, whether or not TwitchSignIn is set.
 	ViewerPage bool `toml:"viewer_page"`
-	// ModeratorRole is what a channel's moderators may do who sign in with their Twitch accounts:
-	// one of auth.ModeratorRoles.
+	// ModeratorRole is what a channel's moderators may do if they sign in with their Twitch
+	// accounts. It is one of auth.ModeratorRoles.
 	ModeratorRole auth.Access `toml:"moderator_role"`
 	// Token signs its bearer in as the owner. Empty means that there is no such token.
 	Token Secret `toml:"token"`
@@ -243,7 +243,8 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 }
 
 // DatabaseOf returns the path of the database that the configuration at path names, even if the
-// configuration has mistakes elsewhere. If it can't be read at all, that is the default.
+// configuration has mistakes elsewhere. If the file can't be read at all, it returns the default
+// path.
 func DatabaseOf(path string, env func(string) (string, bool)) string {
 	database := Default().Database
 	if data, err := os.ReadFile(path); err == nil {

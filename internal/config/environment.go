@@ -77,8 +77,7 @@ func valueOf(text string, kind reflect.Kind) any {
 	return text
 }
 
-// otherVariables belong to the command or to other programs of this project: the examples of
-// clients.
+// otherVariables belong to the command, or to the example clients of this project.
 var otherVariables = []string{"CHATGUARD_CONFIG", "CHATGUARD_BACKUP_PASSPHRASE", "CHATGUARD_TOKEN", "CHATGUARD_URL"}
 
 // variablePrefix begins the names of all variables.
@@ -91,8 +90,9 @@ type UnknownVariable struct {
 	Near string // the known variable that is probably meant, or ""
 }
 
-// Variables returns those names of environment variables that override the configuration's file, in
-// order, and those that belong to no key.
+// Variables selects from the names of environment variables. set are those that override the
+// configuration file, and unknown are those that look like them but belong to no key. Both are
+// sorted.
 func (c *Config) Variables(names []string) (set []string, unknown []UnknownVariable) {
 	var known []string
 	Parse(c.Path, nil, func(name string) (string, bool) { // without a file there is no mistake

@@ -94,7 +94,8 @@ var storeSchemes = []string{"redis", "rediss", "redis+sentinel", "rediss+sentine
 // usesTLS reports whether the URL asks for TLS.
 func (s Shared) usesTLS() bool { return strings.HasPrefix(s.URL, "rediss") }
 
-// checkSharedURL returns an error unless the store has a URL that other machines can't overhear.
+// checkSharedURL returns an error unless the store has a valid URL, with TLS if other machines
+// could read the traffic.
 func checkSharedURL(s Shared) error {
 	if !s.HasStore() {
 		return nil
