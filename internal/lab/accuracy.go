@@ -7,7 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Accuracy compares a sliding window, which estimates, with the exact sliding log of the same
+// Accuracy compares a sliding window, which estimates, with the exact sliding log that has the same
 // numbers.
 type Accuracy struct {
 	Messages   int64      `json:"messages"`
@@ -16,8 +16,8 @@ type Accuracy struct {
 	SideBySide SideBySide `json:"side_by_side"`
 }
 
-// Counted compares the estimate with the exact count if each message counts, whatever is decided. A
-// decision is wrong if only one of the two is above the limit.
+// Counted compares the estimate with the exact count. Every message counts, even if it is
+// throttled. A decision is wrong if only one of the two is above the limit.
 type Counted struct {
 	Wrong            int64   `json:"wrong"`
 	WronglyAllowed   int64   `json:"wrongly_allowed"`
@@ -31,7 +31,7 @@ type Counted struct {
 	OverUsers   int `json:"over_users"`   // the exact count was above the limit at some time
 	HeldUsers   int `json:"held_users"`   // the estimate was
 	MissedUsers int `json:"missed_users"` // over, but never held
-	// WorstMissed is how far above the limit a missed user got, as a part of the limit.
+	// WorstMissed is how far above the limit the worst missed user got, as a fraction of the limit.
 	WorstMissed   float64 `json:"worst_missed"`
 	InnocentUsers int     `json:"innocent_users"` // held, but never over
 }
@@ -85,7 +85,7 @@ func NewAccuracyMeter(limit chatguard.Limit) (*AccuracyMeter, error) {
 	return c, err
 }
 
-// runAccuracy compares with the messages of a question.
+// runAccuracy compares a lane's sliding window with a sliding log, by the messages of a question.
 func (q *Question) runAccuracy(ctx context.Context, done *work, l *lane, messages []chatguard.Message) (*Accuracy, error) {
 	if len(l.policy.Limits) != 1 {
 		return nil, &Error{Lane: l.number, Text: "accuracy needs a lane with one sliding-window"}

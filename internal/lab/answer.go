@@ -14,7 +14,7 @@ type Answer struct {
 	work work
 }
 
-// Work returns how much work the answer was, up to MaxWork.
+// Work returns how much work the answer took. Run stops soon after MaxWork.
 func (a *Answer) Work() int64 { return int64(a.work) }
 
 // LaneAnswer is what one lane's limits did.
@@ -41,10 +41,10 @@ func (a *Answer) dropSteps() {
 type Step struct {
 	Allowed bool
 	Limit   string // throttles the message; empty if all limits allow it
-	// Low means that the message has low priority, because a cascade's second bucket pays it, or
-	// would have.
+	// Low means that the message has low priority, because a cascade's second bucket pays for it,
+	// or would have.
 	Low bool
-	// RetryAfter is how long after its time the message would pass. It is 0 if it passes, and if
+	// RetryAfter is how long after its time the message would pass. It is 0 if it passes, or if
 	// Never is set.
 	RetryAfter time.Duration
 	Never      bool // waiting doesn't help

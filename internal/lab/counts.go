@@ -68,7 +68,7 @@ func (n counts) isHeld(u *comparedUser) bool {
 	return counted > room || counted == room && countedLow > roomLow
 }
 
-// off returns how far the estimate is off, as a part of the exact count.
+// off returns how far the estimate is off, as a fraction of the exact count.
 func (n counts) off(u *comparedUser) float64 {
 	estimate := float64(n.oldest)*(float64(n.left)/float64(u.slice)) + float64(n.whole)
 	return math.Abs(estimate-float64(n.exact)) / float64(n.exact)

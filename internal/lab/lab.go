@@ -43,7 +43,7 @@ type Question struct {
 	Move     *Move    `json:"move,omitempty"`    // changes the timezone while messages come
 	// Accuracy asks how exact the sliding window of the first lane is.
 	Accuracy bool `json:"accuracy,omitempty"`
-	// Edge asks for the most that can pass in any stretch of this length; 0 means don't.
+	// Edge asks for the most that can pass in any stretch of this length. 0 asks for nothing.
 	Edge Duration `json:"edge,omitempty"`
 	// NoSteps leaves messages and steps out of the answer, if only figures are wanted.
 	NoSteps bool `json:"no_steps,omitempty"`
@@ -162,11 +162,12 @@ func (m *Message) judgeable() chatguard.Message {
 // runs first.
 const yieldEvery = 64
 
-// work is how much work an answer was so far. A nil *work has no bound.
+// work is how much work an answer has taken so far. A nil *work has no bound.
 type work int64
 
 // pause lets other goroutines run after every few messages, and returns an error if ctx has ended
-// or the answer is too much work. i is the number of messages so far, and each is that much work.
+// or the answer takes too much work. i is the number of messages so far, and each is the work for
+// one of them.
 func (w *work) pause(ctx context.Context, i, each int) error {
 	if i%yieldEvery != 0 {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// ParseLimit reads a limit in one line: its algorithm, and its keys as in the configuration, as in
-// "token-bucket burst=3 refill=4s". usual is the algorithm of a text without one; empty means none.
-// The limit is named after its algorithm.
+// ParseLimit reads a limit in one line: its algorithm, and its keys as in the configuration, such
+// as "token-bucket burst=3 refill=4s". usual is the algorithm of a text without one; if it is
+// empty, such a text is an error. The limit is named after its algorithm.
 func ParseLimit(text string, usual chatguard.Algorithm) (l chatguard.Limit, err error) {
 	algorithm := usual
 	values := map[string]string{}

@@ -10,7 +10,7 @@ import (
 )
 
 // Push is the plan of an eager sender: it sends each message at the first nanosecond at which the
-// limits let it, but not in a pause or outside its turn.
+// limits allow it, but not in a pause or outside its turn.
 type Push struct {
 	Messages int `json:"messages,omitempty"` // 0 means 10,000
 	// Start is how long after a whole second of the clock the sender starts.
@@ -47,7 +47,7 @@ const (
 )
 
 // Article is the plan of a published experiment: a sender who starts half a second after a whole
-// one, and pauses twice.
+// second, and pauses twice.
 func Article() Push {
 	return Push{
 		Messages: 10_000, Start: Duration(500 * time.Millisecond),

@@ -63,7 +63,8 @@ const maxPeople = 1000
 // maxSpan is the maximum duration of traffic.
 const maxSpan = 366 * 24 * time.Hour
 
-// check fills in defaults, and returns an error for a field that the kind needs.
+// check fills in defaults. It returns an error for a field that is out of bounds, or missing
+// although the kind needs it.
 func (t *Traffic) check() error {
 	if t.From.IsZero() {
 		t.From = start
@@ -138,7 +139,7 @@ func (t *Traffic) all() iter.Seq[Message] {
 // end returns the time at which the traffic is over.
 func (t *Traffic) end() Moment { return momentOf(t.From) + Moment(t.For) }
 
-// bursts returns size messages at once, again and again.
+// bursts returns size messages at once, each Every.
 func (t *Traffic) bursts(size int) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		for at := momentOf(t.From); at < t.end(); at += Moment(t.Every) {
