@@ -17,8 +17,8 @@ type channel struct {
 	name string // login that the configuration has
 }
 
-// checkChannels reports channels that don't exist, have another name by now, or whose name is
-// another account's.
+// checkChannels reports channels that don't exist, that were renamed, or whose name now belongs to
+// another account.
 func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
 	if d.helix == nil {
 		return skipWithoutToken()
@@ -54,9 +54,9 @@ func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
 	return list
 }
 
-// movedChannels returns the channels that no longer have the configured name by which the database
-// knows them, by that name. The login of a channel that Twitch no longer knows is empty. accounts
-// are those that have the configured names now.
+// movedChannels returns the channels that the database knows by a configured name which they no
+// longer have. The keys are these names. The login of a channel that Twitch no longer knows is
+// empty. accounts are those that have the configured names now.
 func (d *Doctor) movedChannels(ctx context.Context, accounts []helix.Account) (map[string]helix.Account, error) {
 	if d.unfinished {
 		return nil, nil // reading would change the database

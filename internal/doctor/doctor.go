@@ -29,8 +29,8 @@ type Doctor struct {
 	Now     func() time.Time // this machine's clock
 	Version string           // of chatguard, compared with the other nodes'; empty means that of the module
 
-	// Environment is the file of the service with more variables than this process has. Its Path is
-	// empty if there is none. New gets a configuration in which its values count already.
+	// Environment is the service's file with variables that this process doesn't have. Its Path is
+	// empty if there is none. The configuration given to New already has the file's values.
 	Environment EnvironmentFile
 
 	cfg  config.Config
