@@ -19,7 +19,8 @@ const questionName = ".question-"
 // lookEvery is how often a process looks for questions.
 const lookEvery = 250 * time.Millisecond
 
-// freshTime is for how long after a change the folder's time stamp may hide another change.
+// freshTime is how long a process looks for questions after it has seen the folder change. In that
+// time, a further change may leave the folder's time stamp the same.
 const freshTime = 5 * time.Second
 
 // NoAnswerError means that the process that owns a database hasn't answered a question in time.
@@ -33,8 +34,8 @@ func (e *NoAnswerError) Error() string {
 	return fmt.Sprintf("process %d uses the database %s, but hasn't answered within %v: it is starting or stopping, is another command, or is stuck", e.PID, e.Path, e.Waited)
 }
 
-// AskStatus asks the process that owns a database how it is, and waits for the answer as long as
-// given. It sends no signal, because a process that isn't prepared for the signal would end. The
+// AskStatus asks the process that owns a database for its status, and waits up to wait for the
+// answer. It sends no signal, because a process that isn't prepared for the signal would end. The
 // owner may be any command that works on the database, or run in another container.
 func AskStatus(ctx context.Context, owned *sqlite.OwnedError, wait time.Duration) (s Status, err error) {
 	if owned.User != "" {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ByHand says how a person has a chatguard without a database load its configuration.
+// ByHand says how a person makes a chatguard without a database load its configuration.
 const ByHand = "send SIGHUP yourself to one that runs with --no-database"
 
 // notify tells a process by a signal that a request is pending.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ByHand says how a person has a chatguard without a database load its configuration.
+// ByHand says how a person makes a chatguard without a database load its configuration.
 const ByHand = "restart one that runs with --no-database"
 
 // eventName returns the name of the event that notifies a process. Windows has no SIGHUP. The name

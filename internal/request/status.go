@@ -6,7 +6,7 @@ type State string
 // The states of a chatguard. The first three are those of GET /readyz.
 const (
 	OK          State = "ok"
-	Degraded    State = "degraded"    // messages are judged without the other nodes
+	Degraded    State = "degraded"    // works, but something needs attention
 	Unavailable State = "unavailable" // messages don't arrive, can't be acted on, or aren't saved
 	NoAnswer    State = "no_answer"   // a process runs, but hasn't told its state
 	NotRunning  State = "not_running"
