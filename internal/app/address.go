@@ -31,8 +31,8 @@ func (a *App) SignInRedirect() string {
 	return browserAddress(a.site, a.address) + twitchsignin.Callback
 }
 
-// ViewerAddress returns the address of the page for viewers, of a channel. Viewers must open it
-// under the name to which Twitch sends them back.
+// ViewerAddress returns the address of a channel's page for viewers. Viewers must open it under the
+// host name to which Twitch sends them back.
 func (a *App) ViewerAddress(login string) string {
 	return browserAddress(a.site, a.address) + "viewer/" + login
 }

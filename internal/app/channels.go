@@ -79,8 +79,8 @@ func (d *directory) enterRoom(id string) {
 	}
 }
 
-// rename gives channels their new names on Twitch. It does so only if a configuration has the new
-// name and not the former one. The returned function undoes that.
+// rename records the new names of channels that were renamed on Twitch. It does so only if a
+// configuration has the new name and not the former one. The returned function undoes that.
 func (d *directory) rename(channels []twitch.Channel, c config.Config) (undo func()) {
 	former := map[string]string{} // by ID
 	for _, channel := range channels {

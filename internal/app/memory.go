@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// usersShare is the part of the memory that users take at most. The rest is for everything
-	// else, and for what the garbage collector hasn't freed yet.
+	// The users take at most 1/usersShare of the memory. The rest is for everything else, and for
+	// what the garbage collector hasn't freed yet.
 	usersShare = 2
 	// usualMemory is assumed if the system doesn't tell how much memory there is.
 	usualMemory config.Memory = 4 << 30
@@ -77,9 +77,9 @@ func (m machine) memory() (bytes int64, ok bool) {
 	return bytes, bytes > 0
 }
 
-// least returns the least of a number of bytes and those in the files of that name in the folder of
-// a control group and in those above it, up to the root. Inside a container, only the root may be
-// visible.
+// least returns the lowest of bytes and the limits in the files called name, in the folder of a
+// control group and in those of its parents up to the root. If bytes is 0, only the limits count.
+// Inside a container, only the root may be visible.
 func least(bytes int64, root, group, name string) int64 {
 	for group = path.Join("/", group); ; group = path.Dir(group) {
 		text, err := os.ReadFile(path.Join(root, group, name))

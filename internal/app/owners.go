@@ -13,14 +13,14 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// ownerSetting is what the names of settings begin with that hold the ID of an owner's account. The
-// login follows. The settings belong to no channel.
+// ownerSetting is the prefix of the names of settings that hold the ID of an owner's account. The
+// login follows it. The settings belong to no channel.
 const ownerSetting = "owner:"
 
 // owners are the accounts on Twitch with all rights over the installation. The configuration names
-// them by login. Twitch gives logins that are free to others, so an owner is held by ID: that of
-// the first account that signs in with the login. It is forgotten if the configuration no longer
-// names the login. It is safe for concurrent use.
+// them by login. Twitch gives free logins to other people, so an owner is identified by ID: that of
+// the first account that signs in with the login. The ID is forgotten if the configuration no
+// longer names the login. owners are safe for concurrent use.
 type owners struct {
 	names func() []string // those of the configuration now
 	store *persist.Store
@@ -30,8 +30,8 @@ type owners struct {
 	ids map[string]string // by login
 }
 
-// newOwners returns the owners that the settings of earlier processes know. The settings are those
-// of no channel.
+// newOwners returns the owners that earlier processes have saved in the settings. settings are
+// those that belong to no channel.
 func newOwners(names func() []string, store *persist.Store, settings map[string]string, log *slog.Logger) *owners {
 	o := &owners{names: names, store: store, log: log, ids: map[string]string{}}
 	for name, id := range settings {

@@ -49,7 +49,8 @@ func ViewerObstacle(c config.Config) *twitchsignin.Obstacle {
 }
 
 // SignInRedirect returns the address that must be registered with the Twitch application, so that
-// people can sign in by authorization code. It is empty if they can't, or by device code.
+// people can sign in by authorization code. It is empty if they can't sign in, or only by device
+// code.
 func SignInRedirect(c config.Config) string {
 	site := Site(c.Web)
 	if way, _ := twitchsignin.WayOf(site, c.Twitch.ClientID, string(c.Twitch.ClientSecret)); way != twitchsignin.ByCode {

@@ -19,8 +19,8 @@ type users struct {
 }
 
 // find returns the ID and the login of the user with a name. A name that can be a login is looked
-// up as a login. Any other name is a display name, which only users who have written before have:
-// Twitch finds nobody by it.
+// up as a login. Any other name is looked up as a display name among users who have written before,
+// because Twitch finds nobody by a display name.
 func (u *users) find(ctx context.Context, channelID, name string) (id, login string, err error) {
 	if login = strings.ToLower(name); twitch.IsLogin(login) {
 		id, err = u.byLogin(ctx, channelID, login)
