@@ -47,7 +47,8 @@ type Options struct {
 	Troubles func() []Trouble
 	// Summary sums up a stream that has ended.
 	Summary func(context.Context, journal.Stream) (webhook.StreamSummary, error)
-	// StreamOver is how long a stream must have ended, so that it can't go on.
+	// StreamOver is how long a stream may resume after it has ended. Its end is reported after
+	// that.
 	StreamOver time.Duration
 
 	Log *slog.Logger
