@@ -29,8 +29,8 @@ type Acts struct {
 	TimeOut func(ctx context.Context, t journal.Target, length time.Duration, reason string) error
 	// Ban bans a user, or returns ErrBanned if the user is already banned.
 	Ban func(ctx context.Context, t journal.Target, reason string) error
-	// Lift ends a timeout or ban, also one that somebody else gave, or returns ErrNotSilenced if
-	// there is none.
+	// Lift ends a timeout or ban, including one that somebody else gave. It returns ErrNotSilenced
+	// if there is none.
 	Lift func(ctx context.Context, t journal.Target) error
 }
 
@@ -135,9 +135,9 @@ func (c *Silences) Ban(ctx context.Context, t journal.Target, reason string) (do
 	return done, err
 }
 
-// LiftTimeout ends a user's timeout, also one that somebody else gave; the result says who. If a
-// ban is known, the error is a SilencedError. If there is nothing to lift, it succeeds and changes
-// nothing.
+// LiftTimeout ends a user's timeout, including one that somebody else gave. The result says who
+// gave it. If a ban is known, the error is a SilencedError. If there is nothing to lift, it
+// succeeds and changes nothing.
 func (c *Silences) LiftTimeout(ctx context.Context, t journal.Target) (Acted, error) {
 	return c.lift(ctx, t, false, "unban them instead")
 }

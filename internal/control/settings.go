@@ -20,8 +20,8 @@ import (
 type Settings struct {
 	Raid    Raid    `json:"raid"`
 	Notices Notices `json:"notices"`
-	// Moderators is what the channel's moderators may do who sign in with Twitch. If it is empty,
-	// as in settings that were stored by earlier versions, the configuration's applies.
+	// Moderators is what the channel's moderators may do if they sign in with Twitch. If it is
+	// empty, as in settings that were stored by earlier versions, the configuration's applies.
 	Moderators auth.Access `json:"moderators,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func (c *ChannelSettings) Of(channelID string) (s Settings, isChanged bool) {
 	return c.overlays.settingsOf(channelID)
 }
 
-// ModeratorRole returns what a channel's moderators may do who sign in with Twitch.
+// ModeratorRole returns what a channel's moderators may do if they sign in with Twitch.
 func (c *ChannelSettings) ModeratorRole(channelID string) auth.Access {
 	s, _ := c.Of(channelID)
 	return s.Moderators
@@ -76,7 +76,7 @@ func (c *ChannelSettings) ModeratorRole(channelID string) auth.Access {
 // is on continues with the new settings.
 func (c *ChannelSettings) SetBase(s Settings) error { return c.overlays.configure(s) }
 
-// SettingsRequest asks for other settings of a channel.
+// SettingsRequest asks to change the settings of a channel.
 type SettingsRequest struct {
 	ChannelID string
 	Author    string

@@ -12,8 +12,9 @@ import (
 // are searched for a timeout or ban.
 const silenceRecords = 20
 
-// Of returns a user's timeout or ban as far as it is known, or nil: as the chat reports it, or
-// else, after a restart, as it was recorded. If a person lifted the last one, liftedAt is when.
+// Of returns a user's timeout or ban, or nil if none is known. If the chat reports none, for
+// example after a restart, Of searches the records. If a person lifted the last one, liftedAt is
+// when.
 func (c *Silences) Of(ctx context.Context, t journal.Target) (s *journal.Silence, liftedAt time.Time) {
 	if !c.CanAct(t.ChannelID) {
 		return nil, liftedAt

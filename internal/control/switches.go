@@ -182,7 +182,7 @@ func (c *ChannelSwitches) toShare(channelID string, isLost bool) (shared any, ok
 	return s, isLost || s.PausedBy != "" || !s.RaidUntil.IsZero()
 }
 
-// set turns the switches as another node has shared them.
+// set sets the switches to the state that another node has shared.
 func (s *Switches) set(shared Switches, now, steady time.Time) {
 	s.PausedBy = shared.PausedBy
 	left := shared.RaidUntil.Sub(now)
@@ -194,7 +194,7 @@ func (s *Switches) set(shared Switches, now, steady time.Time) {
 	}
 }
 
-// shareTries is how often a change of switches is tried again because another node was faster.
+// shareTries is how often a change of switches is tried, because another node may be faster.
 const shareTries = 5
 
 // turnShared changes a channel's switches on all nodes.
