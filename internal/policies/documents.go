@@ -19,8 +19,8 @@ import (
 type Documents interface {
 	// Document returns a document and its revision, which is 0 if there is none.
 	Document(ctx context.Context, name string) (data []byte, revision int64, err error)
-	// SetDocument replaces a document that has the given revision, and then has the next one. It
-	// returns ErrStale if the document has another revision.
+	// SetDocument replaces a document that has the given revision. The document then has the next
+	// revision. SetDocument returns ErrStale if the document has another revision.
 	SetDocument(ctx context.Context, name string, data []byte, revision int64) error
 	// Revisions returns the revisions of documents, 0 for each that doesn't exist.
 	Revisions(ctx context.Context, names []string) (map[string]int64, error)
@@ -32,12 +32,12 @@ type Documents interface {
 // Prefix with the channel's ID.
 type DocumentKind struct {
 	Prefix string
-	// Apply puts a document in force that another node has changed.
+	// Apply puts in force a document that another node has changed.
 	Apply func(ctx context.Context, channelID string, data []byte) error
 	// Current returns what is in force here; ok is false if no other node has to know it. isLost
 	// means that the other nodes knew it, but the document is gone.
 	Current func(channelID string, isLost bool) (value any, ok bool)
-	// Changing is held while a document is applied that another node has changed.
+	// Changing is held while Apply runs.
 	Changing sync.Locker
 }
 
@@ -227,7 +227,7 @@ func (s *Shared) names() (names []string) {
 	return slices.Compact(names)
 }
 
-// followDocument puts a document in force that another node has changed.
+// followDocument puts in force a document that another node has changed.
 func (s *Shared) followDocument(ctx context.Context, name string) {
 	for _, k := range s.kinds {
 		id, ok := strings.CutPrefix(name, k.Prefix)

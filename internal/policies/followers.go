@@ -47,7 +47,7 @@ func (f *Followers) Watch(watch func(journal.Audit)) {
 	f.watchers = append(f.watchers, watch)
 }
 
-// Notify calls each with all followers.
+// Notify calls each with every follower.
 func (f *Followers) Notify(each func(Follower)) {
 	f.mu.Lock()
 	all := slices.Clone(f.all)

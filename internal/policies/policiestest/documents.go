@@ -23,8 +23,8 @@ type Documents struct {
 	Before func()
 }
 
-// New returns documents of which there are none. The error of setting one that has another revision
-// is stale.
+// New returns Documents without any document. stale is the error of SetDocument if the document has
+// another revision.
 func New(stale error) *Documents {
 	return &Documents{stale: stale, Data: map[string][]byte{}, Revisions: map[string]int64{}}
 }
