@@ -7,8 +7,8 @@ type Audit struct {
 	// ID increases with time. It is 0 until the store has numbered the record.
 	ID int64     `json:"id"`
 	At time.Time `json:"at"`
-	// Author is ProgramAuthor, "owner", or a name after its origin, such as "token:anna". In
-	// records of earlier versions, it is a name without its origin.
+	// Author is ProgramAuthor, "owner", or an origin and a name, such as "token:anna". In records
+	// of earlier versions, it is a name without its origin.
 	Author    string      `json:"author"`
 	Action    AuditAction `json:"action"`
 	ChannelID string      `json:"channel"` // empty if the change is about the whole installation

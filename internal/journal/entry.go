@@ -82,7 +82,7 @@ const MostMerged = 10 * time.Minute
 // is the one that was due, which may not be the one that was carried out.
 const Interrupted = "chatguard stopped; whether it was carried out is unknown"
 
-// Result is the result of acting on a throttled message.
+// Result says whether the action on a throttled message was carried out.
 type Result string
 
 // The results.

@@ -6,7 +6,7 @@ import "time"
 type OptionalTime struct{ time.Time }
 
 // MarshalJSON writes the time as time.Time does, or null for the zero time. UnmarshalJSON is that
-// of time.Time, which for null leaves the time unchanged.
+// of time.Time: it leaves the time unchanged for null.
 func (t OptionalTime) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil

@@ -25,7 +25,7 @@ type Revision struct {
 // IsEmpty reports whether the revision changes nothing, like a return to the configuration.
 func (r Revision) IsEmpty() bool { return len(r.Changes) == 0 && r.Unreadable == nil }
 
-// Change is a different value for one key of a policy, dotted as in the configuration:
+// Change is a new value for one key of a policy. The key is dotted as in the configuration, such as
 // limit.burst.refill. The key "order" has the names of the limits, in order; limits that count in
 // all channels are left out.
 type Change struct {

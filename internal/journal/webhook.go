@@ -2,9 +2,9 @@ package journal
 
 import "time"
 
-// The bounds of what is read. There are fewer: a configuration has up to 100 webhooks, people make
-// 20 more, and each has a few hundred deliveries. Those of a former configuration are kept for a
-// while.
+// The maximum numbers of webhooks and deliveries that are read. Usually there are fewer: a
+// configuration has up to 100 webhooks, people make up to 20 more, and each has a few hundred
+// deliveries. Those of a former configuration are kept for a while.
 const (
 	MaxWebhooks   = 1000
 	MaxDeliveries = 100_000
