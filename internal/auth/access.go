@@ -13,8 +13,8 @@ const (
 	View     Access = "view"     // see everything, change nothing
 	Help     Access = "help"     // pardon, grant, exempt and reset users, and write notes
 	Moderate Access = "moderate" // change limits, switches, timeouts and bans
-	// ModerateNotices is what Moderate was before roles differed: it includes the settings of
-	// notices. Tokens and sessions from that time have it; no new ones do.
+	// ModerateNotices is what Moderate was in earlier versions: it also includes the settings of
+	// notices. Only tokens and sessions from that time have it.
 	ModerateNotices Access = "moderate-notices"
 	Own             Access = "own" // everything
 

@@ -45,7 +45,7 @@ type Session struct {
 	Used time.Time `json:"used,omitzero"`
 }
 
-// Revoked counts what was ended together with a name.
+// Revoked counts what was ended when a name was revoked.
 type Revoked struct {
 	Tokens   int64 `json:"tokens"`
 	Links    int64 `json:"links"`

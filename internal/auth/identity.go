@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// OwnerName is the name of the installation's owner: of the holder of its own token, and of sign-in
-// links that name nobody else.
+// OwnerName is the name of the installation's owner. The holder of its own token has this name, and
+// so do users of sign-in links that name nobody else.
 const OwnerName = "owner"
 
 // Origin is where a person comes from.
@@ -68,9 +68,9 @@ func (i Identity) In(channelID string) Access {
 	return i.Channels[channelID]
 }
 
-// InAll returns what the person may do that is about the whole installation. People whose access
-// depends on the channel may do nothing, however few channels there are: another one may only be
-// unknown at the moment.
+// InAll returns the person's access to the whole installation. People whose access depends on the
+// channel have none, even if they have access to all known channels, because others may become
+// known later.
 func (i Identity) InAll() Access {
 	if i.Channels != nil {
 		return Any
