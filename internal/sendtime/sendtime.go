@@ -26,8 +26,8 @@ func Bounded(sent, now time.Time) time.Time {
 }
 
 // Parse parses a time in JSON: an RFC 3339 string or milliseconds since the Unix epoch. It returns
-// the zero time for null. A leap second is the second that follows it. The error names a number
-// that looks like another unit.
+// the zero time for null. A leap second counts as the second after it. If a number looks like
+// another unit, the error names the unit.
 func Parse(json []byte) (at time.Time, err error) {
 	if at.UnmarshalJSON(json) == nil {
 		return at, nil
