@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
-// backupFolder is a folder for backups whose names have the time. The zero value is none.
+// backupFolder is a folder for backups whose names contain the time. The zero value is none.
 type backupFolder struct {
 	path string
 	keep int // how many to keep of a kind; 0 means all

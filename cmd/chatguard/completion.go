@@ -11,8 +11,9 @@ import (
 )
 
 // completeNames returns a completion of an argument or a flag with names that depend on the
-// configuration at path. If there is none, or the database can't be read, it offers nothing.
-// A shell runs it while somebody types, so it says nothing, and doesn't finish a restore.
+// configuration at path. If there is no configuration, or the database can't be read, it offers
+// nothing. A shell runs it while somebody types, so it prints no errors, and doesn't finish an
+// interrupted restore.
 func completeNames(path *string, names func(context.Context, config.Config) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cfg, err := readConfig(*path)

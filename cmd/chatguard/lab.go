@@ -66,7 +66,7 @@ The commands below measure on the command line.`,
 }
 
 // labSite returns the site of the Lab, or a usage error for an address that the Lab must not or
-// can't have.
+// can't use.
 func labSite(w config.Web, proxies []string) (site access.Site, err error) {
 	if err := w.CheckListen(); err != nil {
 		return site, usageError{fmt.Errorf("--listen: %w", err)}

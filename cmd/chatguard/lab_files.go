@@ -17,7 +17,7 @@ import (
 )
 
 // labFiles accepts files. A single argument that is no file, and looks like a command, is reported
-// as an unknown one.
+// as an unknown command.
 func labFiles(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "-" {
 		return nil

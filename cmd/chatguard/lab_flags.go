@@ -34,7 +34,7 @@ type limitFlag struct {
 	single bool                // a further limit replaces the one before
 }
 
-// String returns the limits before any flag.
+// String returns the default for the help, which is empty.
 func (f *limitFlag) String() string { return "" }
 
 // Set parses the flag.
@@ -117,7 +117,7 @@ func labError(l chatguard.Limit, err error) error {
 	return err
 }
 
-// bar returns a bar for n of most, which is as wide as width.
+// bar returns a bar for n. A bar for most is width characters wide.
 func bar(n, most int64, width int) string {
 	if most <= 0 {
 		return ""

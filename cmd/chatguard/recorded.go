@@ -42,8 +42,8 @@ func (s *skippedLines) sumUp() {
 }
 
 // readRecords calls readOne with each file, or with standard input for "-". It counts the bytes in
-// read. If files have no message that can be read, it goes on, and returns simulate.ErrNoMessage at
-// the end.
+// read. If a file has no message that can be read, it goes on with the next, and returns
+// simulate.ErrNoMessage at the end.
 func readRecords(cmd *cobra.Command, files []string, read *atomic.Int64, readOne func(name string, record io.Reader) error) error {
 	var empty error
 	for _, name := range files {
