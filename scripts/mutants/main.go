@@ -6,8 +6,8 @@
 //	go run ./scripts/mutants -only '^7 |/now/' -j 2  # one and those of a folder, two at a time
 //
 // For each mutant, it prints the place, what changes, and the first test that fails. If a mutant
-// survives, no test holds that fact: write one. The command fails if a mutant survives, doesn't
-// compile, or no longer fits its file.
+// survives, no test checks that behaviour: write one. The command fails if a mutant survives,
+// doesn't compile, or no longer fits its file.
 //
 // The cheapest tests run first, until one fails. For a Go file, these are its package's, then those
 // of packages that may use it. For web/static, these are Node's, then the browser's. A failed Go
@@ -224,7 +224,8 @@ func (m mutant) kill(temp, folder, tags, file, content, pattern string) (killer 
 	return "", nil
 }
 
-// run runs a command and returns its output. Of tests that take turns, it has all cases.
+// run runs a command and returns its output. Tests that usually run only some of their cases run
+// all of them.
 func run(folder string, command ...string) (out string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Minute)
 	defer cancel()
