@@ -76,8 +76,8 @@ var formats = []format{formatJSON, formatCSV}
 // quotes may precede the formula. Some spreadsheets also accept full-width signs.
 var formula = regexp.MustCompile(`(^|[;\t\r\n])([\v\f\pZ"]*[=+\-@＝＋－＠])`)
 
-// escapeCell escapes text so that spreadsheets never read it as a formula, whichever separator they
-// expect: it puts an apostrophe before each formula.
+// escapeCell puts an apostrophe before each formula in text, so that spreadsheets don't run it,
+// whichever separator they expect.
 func escapeCell(text string) string {
 	text = formula.ReplaceAllString(text, "$1'$2")
 	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {

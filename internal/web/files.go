@@ -222,7 +222,7 @@ var entryModule = regexp.MustCompile(`<script type="module" src="([^"]+)">`)
 // import() loads a module later.
 var staticImport = regexp.MustCompile(`(?m)^(?:import|export) (?:[^"(]* from )?"(\.[^"]+)"`)
 
-// modulesOf returns the names of the modules that a document reaches by imports of a form, sorted.
+// firstModules returns the names of the modules that a document needs at first, sorted.
 func modulesOf(all files, document string, imports *regexp.Regexp) []string {
 	needed := map[string]bool{}
 	var add func(name string)

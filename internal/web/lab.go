@@ -63,8 +63,8 @@ func newLabs() *labs {
 	}
 }
 
-// labWorkers returns how many questions may be at work at a time: one or two, so that chat has a
-// processor of its own if there are several.
+// labWorkers returns how many questions may be answered at the same time: one or two. If there are
+// several processors, one remains for chat.
 func labWorkers() int { return min(2, max(1, runtime.GOMAXPROCS(0)-1)) }
 
 // resolve replaces recorded traffic by its messages.

@@ -128,7 +128,7 @@ var anyImport = regexp.MustCompile(`(?m)(?:^(?:import|export) (?:[^"(]* from )?|
 // named matches the files that a document names: style sheets, scripts and the icon.
 var named = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
 
-// labFiles returns the files that the Lab needs. The Lab is the first page, too.
+// labFiles returns the files that the Lab needs. The Lab is also the start page.
 func labFiles(all files) files {
 	some := files{"": all[labFile], "lab": all[labFile], labFile: all[labFile]}
 	names := modulesOf(all, labFile, anyImport)

@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// family is what Prometheus is told about all metrics of a name.
+// family is the type and the help text of all metrics with a name.
 type family struct{ kind, help string }
 
 // families are the known metrics. Of the process's own metrics, only those that are listed here are

@@ -32,8 +32,9 @@ type Nodes struct {
 	Healed     int64 `json:"healed"`      // rows that the store had lost, and got back
 	Unreadable int64 `json:"unreadable"`  // messages decided without the store, because a row can't be read
 	// Overshoot is how many messages exceeded a limit in the last hour, because nodes hadn't
-	// compared yet, as a fraction of those that this node allowed: 0.01 is 1 %. Nil means that the
-	// mode isn't synchronised, that it isn't measured, or that no messages were allowed.
+	// compared yet. It is a fraction of the messages that this node allowed: 0.01 is 1 %. Nil means
+	// that the mode isn't synchronised, that the overshoot isn't measured, or that no messages were
+	// allowed.
 	Overshoot *float64 `json:"overshoot,omitempty"`
 
 	Nodes []Node `json:"nodes"` // in the order of their names

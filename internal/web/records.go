@@ -43,8 +43,8 @@ type Records interface {
 	// Timeline stops and returns the error.
 	Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error
 
-	// Throttling sums up the throttled messages of a channel from one time until another, with up
-	// to n users in Top.
+	// Throttling sums up the throttled messages of a channel between two times. Top has up to n
+	// users.
 	Throttling(ctx context.Context, channelID string, from, until time.Time, n int) (journal.Throttling, error)
 	// Streams returns up to n streams of a channel, newest first.
 	Streams(ctx context.Context, channelID string, n int) ([]journal.Stream, error)

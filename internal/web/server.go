@@ -54,8 +54,8 @@ type Options struct {
 	// that are about the whole installation.
 	Record func(context.Context, journal.Audit) (saved bool, err error)
 
-	// TwitchSignIn lets people sign in with their Twitch accounts; they are Access.Members. Nil
-	// means that it is off. It is off if the dashboard is part of another site, too.
+	// TwitchSignIn lets people sign in with their Twitch accounts. Access.Members has their
+	// sessions. Nil means that it is off. It is off if the dashboard is part of another site, too.
 	TwitchSignIn TwitchSignIn
 
 	// ViewerPage turns on the page on which viewers see when they may write again. It is always off

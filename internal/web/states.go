@@ -61,7 +61,8 @@ func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Ca
 const messagesAround = 20
 
 // getMessages is GET /channels/{channel}/messages?entry=&user=&n=. It answers with the messages
-// around that of a journal entry, around the last one of a user, or around the last one of all.
+// around the message of a journal entry, around a user's last message, or around the channel's last
+// message.
 func (s states) getMessages(w http.ResponseWriter, r *http.Request, _ access.Caller, channelID string) error {
 	q := problem.QueryOf(r)
 	user, entry := q.Text("user"), q.Number("entry", 0, 1, math.MaxInt64)

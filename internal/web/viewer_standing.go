@@ -20,8 +20,8 @@ const (
 	heldByBan     viewerReason = "ban"
 )
 
-// viewerStanding is what a viewer may know about themselves. It has nothing about others: of limits
-// that everyone shares, only whether they are full.
+// viewerStanding is what a viewer may know about themselves. It reveals nothing about others. Of
+// limits that everyone shares, it says only whether they are full.
 type viewerStanding struct {
 	Now         time.Time `json:"now"`
 	Channel     string    `json:"channel"` // login
@@ -87,7 +87,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 	return s, nil
 }
 
-// addLimits adds the limits that decide about the viewer's messages and that nobody else uses.
+// addLimits adds the limits that can throttle the viewer, except those that everyone shares.
 func (s *viewerStanding) addLimits(e chatguard.Explanation, quotas chatguard.Quotas) {
 	byName := map[string]chatguard.Quota{}
 	for q := range quotas.All() {
@@ -137,8 +137,8 @@ func (s *viewerStanding) addSilence(banned bool, until time.Time) {
 	}
 }
 
-// silence returns a viewer's ban, or the end of their timeout, as far as it is known: as the chat
-// reports it, as it was recorded before the start, or as chatguard gave it.
+// silence returns a viewer's ban, or the end of their timeout, if one is known: from the chat, from
+// the records before the start, or from chatguard's own penalty.
 func (h *viewers) silence(channelID, userID string, record viewerRecord, e chatguard.Explanation, now time.Time) (banned bool, until time.Time) {
 	var known *journal.Silence
 	if h.silences != nil {

@@ -23,7 +23,7 @@ const (
 	mostAmendments = 500
 )
 
-// everyone stands for the user of a week of a limit that everyone shares.
+// everyone is the user ID for the week of a limit that everyone shares.
 const everyone = ""
 
 // anyone is a user ID for asking the Guard about shared limits. Their state is the same for all

@@ -34,8 +34,8 @@ type Caller struct {
 	may func(auth.Identity) bool
 }
 
-// Options configures an Authenticator. Authorize and Members may be nil; the other fields are
-// required.
+// Options configures an Authenticator. Authorize, Members and NodesShare may be zero; the other
+// fields are required.
 type Options struct {
 	Site Site // how the dashboard is reached and protected
 

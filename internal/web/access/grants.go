@@ -6,9 +6,8 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 )
 
-// AddSessions adds the sessions that the Store does not have to grants: those that were started
-// with the Site's token, and those of Members. It also adds when tokens and sessions were last
-// used.
+// AddSessions adds to g the sessions that the Store does not have: those that were started with the
+// Site's token, and those of Members. It also adds when tokens and sessions were last used.
 func (a *Authenticator) AddSessions(g *auth.Grants) {
 	g.Sessions = append(g.Sessions, a.ownerSessions()...)
 	if a.opts.Members != nil {

@@ -60,7 +60,7 @@ func (a *Authenticator) cookie(r *http.Request, value string, maxAge int) *http.
 	return a.opts.Site.Cookie(r, sessionCookie, value, maxAge, http.SameSiteStrictMode)
 }
 
-// sessionCookie is the name of the session cookie, before CookieName.
+// sessionCookie is the name of the session cookie, which CookieName completes.
 const sessionCookie = "chatguard"
 
 // Cookie returns a cookie for the dashboard and everything below it. A maxAge below 0 deletes the

@@ -21,7 +21,7 @@ type Site struct {
 	// nil without a proxy.
 	PublicURL      *url.URL
 	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For is trusted
-	// Token is the owner's token. If it is empty, only sign-in links open the dashboard.
+	// Token is the owner's token. If it is empty, the owner has none.
 	Token string
 	Log   *slog.Logger // used by Open; nil means slog.Default
 }
@@ -74,7 +74,8 @@ func isWildcard(host string) bool {
 	return host == "" || err == nil && addr.IsUnspecified()
 }
 
-// IsPrivate reports whether only this machine can reach the Site, without encryption.
+// IsPrivate reports whether only this machine can reach the Site, and without encryption or a
+// proxy.
 func (s Site) IsPrivate() bool {
 	return isLoopback(bareHost(s.Listen)) && s.TLSCert == "" && s.PublicURL == nil
 }

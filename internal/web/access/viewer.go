@@ -11,7 +11,7 @@ import (
 const (
 	// ViewerTime is how long a viewer stays signed in.
 	ViewerTime = 12 * time.Hour
-	// viewerCookie is the name of a viewer's cookie, before CookieName.
+	// viewerCookie is the name of a viewer's cookie, which CookieName completes.
 	viewerCookie = "chatguard_viewer"
 	// maxViewerName is the maximum length of each of a viewer's names, in bytes, so that a browser
 	// accepts the cookie.

@@ -25,8 +25,8 @@ const (
 	// the beginning of the text is stored.
 	maxMessageText = 8192
 	maxCost        = math.MaxInt32
-	// maxHashed is how many bytes of a long ID are hashed. At least this many are left of a text
-	// that was cut while it arrived, so the hash doesn't depend on that.
+	// maxHashed is how many bytes of a long ID are hashed. If the ID was cut while it arrived, at
+	// least this many are left, so its hash stays the same.
 	maxHashed = maxLongText / len(`\u0000`)
 )
 

@@ -58,7 +58,7 @@ func (b *board) len(channel string) int {
 	return b.sizes[channel]
 }
 
-// put records a message of an author that was throttled at now.
+// put records a throttled message of an author. now is the current time.
 func (b *board) put(e journal.Entry, author chatguard.User, cost int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,9 +88,9 @@ func (b *board) evict() {
 	}
 }
 
-// allow records that a message which the user sent at that time was allowed, so that nothing holds
-// the user back any more. The reason may be a role, a lower cost or a looser policy. If the user is
-// not held back, which is the usual case, allow takes no lock.
+// allow records that the user's message at that time was allowed. Nothing holds the user back any
+// more. The reason may be a role, a lower cost or a looser policy. If the user is not held back,
+// which is the usual case, allow takes no lock.
 func (b *board) allow(channel, user string, at time.Time) {
 	if b.users.counter(user).Load() == 0 {
 		return

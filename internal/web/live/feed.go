@@ -20,8 +20,8 @@ type Frame struct {
 	Now      time.Time `json:"now"`
 	Channel  string    `json:"channel,omitempty"`
 	Channels []Channel `json:"channels,omitempty"` // snapshot, status: the dashboard's channels
-	// Users contains everyone who is held back now or was throttled within the last 10 minutes in a
-	// snapshot, and the new or changed ones in a throttled frame.
+	// In a snapshot, Users contains everyone who is held back now or was throttled within the last
+	// 10 minutes. In a throttled frame, it contains the new and changed users.
 	Users  []Throttled  `json:"users,omitempty"`
 	Gone   []string     `json:"gone,omitempty"`   // throttled: IDs of users who are no longer listed
 	Status *Status      `json:"status,omitempty"` // snapshot, status

@@ -12,7 +12,7 @@ type ring struct {
 	steps int
 }
 
-// rings are the periods kept in memory. They take 26 kB per channel. The fine ring counts messages
+// rings are the periods kept in memory. They take 35 kB per channel. The fine ring counts messages
 // when they arrive. The whole minutes count them by their own times, as the store does, so that a
 // minute has the same count before and after a restart.
 var rings = [...]ring{

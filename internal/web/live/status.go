@@ -47,9 +47,9 @@ const (
 	Observing ConnectionState = "observing"
 	// Renamed is the state of a channel whose login has changed. It is read under the new login.
 	Renamed ConnectionState = "renamed"
-	// NotRead is the state of a channel that chatguard may not join. NotEnforcing means that
-	// penalties can't be carried out although the policy enforces: in a channel, or because of the
-	// token. The detail says why.
+	// NotRead is the state of a channel that chatguard may not join. NotEnforcing means that the
+	// policy enforces, but penalties can't be carried out: in this channel, or anywhere because of
+	// the token. The detail says why.
 	NotRead      ConnectionState = "not read"
 	NotEnforcing ConnectionState = "not enforcing"
 	// NotRenewed is the state of a TLS certificate that expires soon, or has a renewal that can't
@@ -98,9 +98,9 @@ type Connection struct {
 	// Brief means that the trouble usually ends within seconds, so that it is no reason to be
 	// unready yet.
 	Brief bool `json:"-"`
-	// Channel is the ID of the channel that it is about. It is SeveralChannels for several, for one
-	// whose ID isn't known, and for the certificate. It is empty for a connection of chatguard as a
-	// whole.
+	// Channel is the ID of the channel that it is about. It is SeveralChannels for several
+	// channels, for one whose ID isn't known, and for the certificate. It is empty for a connection
+	// of chatguard as a whole.
 	Channel string `json:"-"`
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // transcript holds the latest messages of all channels, so that a moderator sees what was said
-// around a throttled message. It is in memory only and is never written anywhere. It holds a
-// message for at most Recent, and 32 MB at most. It is safe for concurrent use.
+// around a throttled message. It is in memory only and is never written anywhere. It holds at most
+// 32 MB, and each message for at most Recent. It is safe for concurrent use.
 type transcript struct {
 	// now is the time in nanoseconds. A clock read per message would be too slow, so expire sets
 	// it.

@@ -30,14 +30,14 @@ const TooManyFeeds websocket.StatusCode = 4429
 // Viewer is the reader of a live feed.
 type Viewer struct {
 	auth.Identity
-	// Rights returns what has become of the viewer's rights since the feed began.
+	// Rights returns how the viewer's rights have changed since the feed began.
 	Rights func(context.Context) Rights
 }
 
-// Rights is what has become of a viewer's rights.
+// Rights says how a viewer's rights have changed.
 type Rights int
 
-// What can have become of a viewer's rights.
+// The possible changes of a viewer's rights.
 const (
 	SameRights    Rights = iota // or it isn't known
 	ChangedRights               // other channels may be visible now

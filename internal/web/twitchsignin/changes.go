@@ -14,8 +14,8 @@ import (
 // messages cause. Twitch's answers may lag behind the badges, or the badges behind the answers.
 const suspectEvery = time.Minute
 
-// Watch returns a chat source that also tells Members what it reads: the badges of signed-in people
-// and their bans show that their standing has changed.
+// Watch returns a chat source that also notifies Members of what it reads. The badges and bans of
+// signed-in people show that their standing has changed.
 func (m *Members) Watch(source chat.Source) chat.Source { return watched{source, m} }
 
 // watched is a chat source whose messages and removals Members sees first.

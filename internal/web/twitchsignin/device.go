@@ -87,8 +87,8 @@ func (s *SignIns) BeginDevice(w http.ResponseWriter, r *http.Request) error {
 	return problem.WriteJSON(w, flow.describe())
 }
 
-// GetDevice is GET /session/device: it asks Twitch, not more often than Twitch wants, whether the
-// person has entered the code, and starts a session once they have.
+// GetDevice is GET /session/device. It asks Twitch whether the person has entered the code, but not
+// more often than Twitch wants. Once they have, it starts a session.
 func (s *SignIns) GetDevice(w http.ResponseWriter, r *http.Request) error {
 	if !s.opts.Site.IsLocal(r) {
 		return s.refuseDevice(r, &notOffered)

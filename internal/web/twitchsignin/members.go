@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// sessionTime is how long a session lasts at most.
+	// sessionTime is the maximum duration of a session.
 	sessionTime = 30 * 24 * time.Hour
 	// mostSessions and mostOwn are the maximum numbers of sessions of all people, and of one
 	// person. A further session ends the oldest one.
