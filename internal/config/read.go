@@ -79,7 +79,7 @@ var variableLine = regexp.MustCompile(`^\s*(?:export\s+)?"?(` + variablePrefix +
 // bareWord matches the parser's error for a text without quotes.
 var bareWord = regexp.MustCompile(`^expected value but found "\pL`)
 
-// belongsInEnvironment is the problem, with its fix, of an environment variable that stands in the
+// belongsInEnvironment is the problem, with its fix, of an environment variable that is set in the
 // file.
 const belongsInEnvironment = "belongs in the environment: the packaged service reads /etc/chatguard/environment"
 
