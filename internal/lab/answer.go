@@ -20,8 +20,8 @@ func (a *Answer) Work() int64 { return int64(a.work) }
 // LaneAnswer is what one lane's limits did.
 type LaneAnswer struct {
 	Name string `json:"name"`
-	// BytesPerUser is how much memory the engine needs for a user with a numeric ID, on average:
-	// the user's row with the states of all limits, and its part of the table.
+	// BytesPerUser is how much memory the engine needs on average for a user with a numeric ID. It
+	// includes the user's row with the states of all limits, and its part of the table.
 	BytesPerUser int64    `json:"bytes_per_user"`
 	Steps        []Step   `json:"steps,omitempty"` // one for each message
 	Figures      *Figures `json:"figures,omitempty"`

@@ -98,7 +98,7 @@ func valueOf(info chatguard.AlgorithmInfo, key, value string) (any, error) {
 	return value, nil
 }
 
-// guess returns the value of a key that isn't a parameter, as its text looks.
+// guess returns the value of a key that isn't a parameter. The text decides the type.
 func guess(key, value string) any {
 	n, err := strconv.Atoi(value)
 	switch {

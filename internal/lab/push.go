@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Push is the plan of an eager sender: it sends each message at the first nanosecond at which the
-// limits allow it, but not in a pause or outside its turn.
+// Push is the plan of an eager sender. The sender sends each message at the first nanosecond at
+// which the limits allow it, except in a pause or outside its turn.
 type Push struct {
 	Messages int `json:"messages,omitempty"` // 0 means 10,000
 	// Start is how long after a whole second of the clock the sender starts.
