@@ -47,7 +47,7 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 }
 
 // checkMemory reports how many users can be remembered at once, for the channel whose policy needs
-// most memory per user.
+// the most memory per user.
 func (d *Doctor) checkMemory(context.Context) []Finding {
 	users := int64(math.MaxInt64)
 	table := min(d.cfg.MemoryPerTable, config.Size(app.UsersMemoryOf(d.cfg)))
