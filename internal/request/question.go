@@ -104,7 +104,8 @@ func (q Queue) AnswerQuestions(ctx context.Context, status func() Status, failed
 	}
 }
 
-// forgetOutcomes deletes outcomes that nobody has read for long: their commands were killed.
+// forgetOutcomes deletes outcomes that nobody has read for a long time, because their commands were
+// killed.
 func (q Queue) forgetOutcomes() {
 	for _, name := range q.named(outcomeName) {
 		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > 2*outcomeTime && !strings.HasSuffix(name, atomicfile.Suffix) {

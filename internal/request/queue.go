@@ -51,7 +51,7 @@ func (q Queue) take(part string) (waiting map[string]Request, failed error) {
 // Answer writes the outcome of a request.
 func (q Queue) Answer(name string, o Outcome) error { return writePrivately(name, q.Path, o) }
 
-// named returns the paths of the files whose names are the database's followed by part.
+// named returns the paths of the files whose names begin with the database's name and part.
 func (q Queue) named(part string) (names []string) {
 	if q.Path == "" {
 		return nil
