@@ -10,8 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// forget deletes everything about a user: what this process and the shared store know of usage,
-// strikes, overrides and grants, then all rows in the database, and what the dashboard shows.
+// forget deletes everything about a user. It begins with the usage, strikes, overrides and grants
+// in this process and in the shared store. It then deletes all rows in the database, and what the
+// dashboard shows.
 func (a *App) forget(ctx context.Context, userID string) error {
 	a.Host.Store.Commit(ctx) // so that the database knows all channels in which the user has written
 	channels, err := a.Host.Store.UserChannels(ctx, userID)

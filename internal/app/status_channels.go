@@ -27,7 +27,7 @@ func summarize(list []live.Connection, hint string) []live.Connection {
 // namesThem says where all channels with a problem are named.
 const namesThem = "`chatguard doctor` names them all"
 
-// readings returns the channels that aren't read, and those that are read by another name. A
+// readings returns the channels that aren't read, and those that are read under another name. A
 // channel that is being joined isn't among them.
 func (s *status) readings() []live.Connection {
 	var unread, renamed []live.Connection
