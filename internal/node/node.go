@@ -1,6 +1,7 @@
-// Package node makes this process one of several nodes that share limits: it opens the shared store
-// of the configuration, connects the Guard with the other nodes, and says what they do. A process
-// without a shared store is a Node that is alone. The package must not know the database or Twitch.
+// Package node makes this process one of several nodes that share limits. It opens the shared store
+// of the configuration, connects the Guard with the other nodes, and reports what they do. A
+// process without a shared store is a Node that is alone. The package must not know the database or
+// Twitch.
 package node
 
 import (
