@@ -52,9 +52,9 @@ func (r *Reporter) NoteInterrupted(pending []journal.Entry) {
 	}
 }
 
-// ReportBans reports the bans since the last call, in the order of their times, in one event for
-// each channel, or in several if they are many. Requests to Twitch run concurrently, so bans of the
-// same moment arrive in any order. The order of their messages decides.
+// ReportBans reports the bans since the last call, in the order of their times. It sends one event
+// for each channel, or several if there are many bans. Requests to Twitch run concurrently, so bans
+// of the same moment arrive in any order. The order of their messages decides.
 func (r *Reporter) ReportBans(ctx context.Context) {
 	r.mu.Lock()
 	bans := r.bans

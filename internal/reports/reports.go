@@ -61,9 +61,9 @@ type Store interface {
 	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
 }
 
-// Reporter tells webhooks what happens. Of several nodes in a channel, one reports each event: a
-// change by a person is reported by the node on which it was made, and what happens by itself by
-// the node that acts in the channel. Each node reports its own failures. A Reporter is safe for
+// Reporter tells webhooks what happens. If several nodes share a channel, one of them reports each
+// event. The node on which a person makes a change reports it. The node that acts in the channel
+// reports what happens by itself. Each node reports its own failures. A Reporter is safe for
 // concurrent use. Create one with New.
 type Reporter struct {
 	options Options
