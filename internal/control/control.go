@@ -24,7 +24,7 @@ type Options struct {
 	// Controls make, and switches are shared with the same nodes.
 	Policies *policies.Policies
 	Store    Store
-	// Settings are the configuration's: those of channels whose settings nobody has changed.
+	// Settings are those of the configuration, for channels whose settings nobody has changed.
 	Settings Settings
 	// Acceptable returns an error for settings that can't work; it names the key. Nil accepts all.
 	Acceptable func(Settings) error

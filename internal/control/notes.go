@@ -42,7 +42,8 @@ func (n *Notes) Delete(ctx context.Context, t journal.Target, id int64) (note jo
 	return note, saved, err
 }
 
-// record adds a change of a note to the audit, without the text: nobody can delete it there.
+// record adds a change of a note to the audit, without the text, because nobody could delete it
+// there.
 func (n *Notes) record(ctx context.Context, t journal.Target, action journal.AuditAction, note journal.Note) (saved bool, err error) {
 	return n.records.add(ctx, journal.Audit{
 		Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: journal.NoteDetail{Note: note.ID, By: note.Author},

@@ -244,7 +244,7 @@ func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author 
 
 // maySilence reports whether the action on a message may still keep its author from writing. An
 // action that is pending, or was when a process ended, may have been merged with others into a
-// timeout. A ban has an entry that says so before it is sent.
+// timeout. The entry of a ban says so before the ban is sent.
 func (p *Pardons) maySilence(e journal.Entry) bool {
 	o := e.Outcome
 	mayBeMerged := o.Result == journal.Pending || o.Result == journal.Unknown && o.Reason == journal.Interrupted

@@ -76,7 +76,7 @@ func (r *Raids) End(ctx context.Context, channelID, author string) (saved bool, 
 	return r.switches.turnAndKeep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID}, (*Switches).endRaid)
 }
 
-// calm keeps raid mode from starting by itself for its default duration.
+// calm keeps raid mode from starting by itself for as long as raid mode lasts by default.
 func (r *Raids) calm(channelID string) {
 	settings, _ := r.overlays.settingsOf(channelID)
 	if settings.Raid.StartRate <= 0 {

@@ -121,7 +121,7 @@ func (c *ChannelSettings) Set(ctx context.Context, r SettingsRequest) (saved boo
 }
 
 // wanted returns the complete settings that a request asks for, or nil for those of the
-// configuration, if its author may set them.
+// configuration. It returns an error if the author may not set them.
 func (c *ChannelSettings) wanted(r SettingsRequest, former Settings) (*Settings, error) {
 	wanted, to := r.Wanted, c.overlays.configured()
 	if wanted != nil {

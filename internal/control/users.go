@@ -117,9 +117,9 @@ func (u *Users) SetOverride(ctx context.Context, t journal.Target, match []strin
 	})
 }
 
-// SetExemption is SetOverride for a person who may exempt users, and end exemptions, but may not
-// change their numbers or time zone, or make limits apply to an exempt role. For such a change, the
-// error is ErrMoreThanExemption.
+// SetExemption is SetOverride for a person who may only exempt users and end exemptions. If own
+// would also change numbers or the time zone, or make limits apply to an exempt role, the error is
+// ErrMoreThanExemption.
 func (u *Users) SetExemption(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
 	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, journal.Detail, error) {
 		allowed := before
