@@ -37,10 +37,10 @@ func (f *Followers) Follow(one Follower) {
 	f.all = append(f.all, one)
 }
 
-// Watch adds a func that is called for each change that people make on this node, and for each that
-// chatguard makes here by itself, once it is in force. A Follower is also notified of changes on
-// other nodes. The argument is the change's record in the audit, without its ID. The func must not
-// block or change anything itself.
+// Watch adds a func that is called for each change on this node once the change is in force,
+// whether a person or chatguard itself made it. A Follower is also notified of changes on other
+// nodes. The argument is the change's record in the audit, without its ID. The func must not block
+// or change anything itself.
 func (f *Followers) Watch(watch func(journal.Audit)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package policies has the policies that are in force in channels: those of a configuration or of
-// the program, and the changes to them that people make while chat runs. It shares these changes
+// Package policies has the policies that are in force in channels. They come from a configuration
+// or from the program, and people change them while chat runs. The package shares these changes
 // with other nodes, and notifies followers of them.
 //
 // The package does not know the chat, the dashboard or the store. It reaches them only through the
