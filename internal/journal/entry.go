@@ -34,8 +34,8 @@ type Entry struct {
 	Outcome Outcome           `json:"outcome"`
 }
 
-// Offence is the part of the verdict that a pardon needs and the other fields of the Entry don't
-// have. See the fields of chatguard.Verdict.
+// Offence is the part of the verdict that a pardon needs and that the other fields of the Entry
+// don't have. See the fields of chatguard.Verdict.
 type Offence struct {
 	Late      time.Duration `json:"late"` // in nanoseconds
 	Counted   int           `json:"counted"`
