@@ -1,7 +1,7 @@
 package auth
 
 // Viewer is an ordinary viewer on Twitch who has said who they are. They have no access to the
-// dashboard. The ID stays the same for good; the names can change.
+// dashboard. The ID never changes, but the names can.
 type Viewer struct {
 	ID          string
 	Login       string
