@@ -16,9 +16,8 @@ import (
 )
 
 // Texts are the texts of one catalogue in one language. The format of catalogues is that of the
-// pages: a text may contain {{placeholders}}, and a text that depends on the number n has a form
-// for each plural category, as in "granted_one" and "granted_other". Get them with Chat or
-// Document.
+// pages. A text may contain {{placeholders}}. A text that depends on the number n has a form for
+// each plural category, such as "granted_one" and "granted_other". Get them with Chat or Document.
 type Texts struct {
 	language language.Tag
 	texts    map[string]string
