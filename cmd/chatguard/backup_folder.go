@@ -20,7 +20,7 @@ type backupFolder struct {
 	keep int // how many to keep of a kind; 0 means all
 }
 
-// nameOfBackup matches the names of backups in a folder. Their order is that of their times.
+// nameOfBackup matches the names of backups in a folder. Sorted by name, they are sorted by time.
 var nameOfBackup = regexp.MustCompile(`^chatguard-[0-9]{8}T[0-9]{6}Z(\.db|\.age)$`)
 
 // next returns the path of a backup that is made now.

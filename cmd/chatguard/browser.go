@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// opener returns the command that opens an address in this machine's browser, or false if there is
-// no screen that the person sits at.
+// opener returns the command that opens an address in this machine's browser, or false if the
+// person doesn't sit at a screen of this machine.
 func opener(system string, env func(string) string) (command []string, ok bool) {
 	if env("SSH_CONNECTION") != "" {
 		return nil, false // the browser would open on another machine, if at all

@@ -109,9 +109,9 @@ func watchRecord(a *app.App, server *faketwitch.Server) *recordCheck {
 	return r
 }
 
-// sumUp prints the demo's results. It returns an error if they differ from the record of the
-// simulated Twitch: if a throttled message is still visible without a reason, or if a message was
-// deleted that wasn't throttled.
+// sumUp prints the demo's results. It returns an error if they contradict the record of the
+// simulated Twitch. This is so if a throttled message is still visible without a reason, or if a
+// message was deleted that wasn't throttled.
 func (r *recordCheck) sumUp(out io.Writer, c chat.Counts) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -52,7 +52,7 @@ type restoring struct {
 }
 
 func (r *restoring) run() error {
-	// Ask nobody for a passphrase before it is clear that chatguard doesn't run.
+	// Make sure that chatguard doesn't run before asking for a passphrase.
 	if cfg, err := loadConfigIfAny(r.cmd, r.config); err == nil {
 		if err := sqlite.CheckOwner(cfg.Database); err != nil {
 			return err

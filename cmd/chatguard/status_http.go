@@ -73,7 +73,7 @@ func probeClient(base *url.URL) *http.Client {
 	}}
 }
 
-// probe sends a probe, and returns the state that the answer has.
+// probe sends a probe, and returns the state in the answer.
 func probe(ctx context.Context, client *http.Client, base *url.URL, path string) (s request.Status, err error) {
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath(path).String(), nil)
 	if err != nil {
