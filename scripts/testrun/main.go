@@ -7,8 +7,8 @@
 // It prints a line for each package, the output of the tests that failed, whole and together, and
 // the processor time. A test that failed runs once more, alone. If it passes then, the run goes on,
 // and ends with a list of the flaky tests. If it fails again, the run fails. If a package ended
-// before all its tests had run, all of them run again. A data race is never the machine's fault: it
-// fails the run, as does a package that does not compile, and nothing of it runs again.
+// before all its tests had run, all of them run again. A data race is never the machine's fault. It
+// fails the run, as does a package that does not compile. Neither runs again.
 //
 // The race detector of Go 1.26 sometimes fails itself in tests that use testing/synctest
 // (https://go.dev/issue/78156), and ends the package with "ThreadSanitizer: CHECK failed". That is no
@@ -77,7 +77,7 @@ func (f failure) String() string {
 // isDetectors reports whether the race detector failed itself, and not a test.
 func (f failure) isDetectors() bool { return detector.MatchString(f.First) }
 
-// runFirst runs the tests of packages, and runs those that failed again, now or later.
+// runFirst runs the tests of packages. It then runs the failed ones again, at once or later.
 func runFirst(args []string, later string) error {
 	split := slices.Index(args, "--")
 	if split < 0 {

@@ -95,8 +95,8 @@ func compile(folder string, packages []string) (all []*tested, err error) {
 
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 
-// run runs the tests once, and prints what they say if they fail. A run that the end of ctx cuts
-// off doesn't count; one that hangs fails earlier.
+// run runs the tests once, and prints what they say if they fail. A run that is cut off by the end
+// of ctx doesn't count. One that hangs fails before that.
 func (p *tested) run(ctx context.Context) {
 	cmd := exec.CommandContext(ctx, p.binary, "-test.parallel=8", "-test.timeout=10m")
 	cmd.Dir, cmd.WaitDelay = p.folder, 10*time.Second
