@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/sharing"
 )
 
-// channels holds the known channels, with their policies and the tables of their users, and what
-// counts in all of them.
+// channels holds the known channels with their policies and tables, and the limits that count in
+// all channels.
 type channels struct {
 	base atomic.Pointer[compiled] // policy of channels without their own
 	// everywhere is the table of the PerUserEverywhere limits. It is nil if there are none.
@@ -130,7 +130,8 @@ func (m *channelMap) forEach(do func(*channel)) {
 	}
 }
 
-// EachTable calls do with every existing table and the ID of its channel.
+// EachTable calls do with every existing table and the ID of its channel. The ID is empty for
+// limits that count in all channels.
 func (cs *channels) EachTable(do func(channelID string, table *limits.Table)) {
 	if everywhere := cs.everywhere.Load(); everywhere != nil {
 		do("", everywhere)

@@ -14,9 +14,9 @@ import (
 // can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
 // the context, because a decision only accesses memory. With Options.Shared it may wait for the
 // store, for up to 1.25 times Shared.Timeout. If the context ends first, Check decides without the
-// store, or returns the context's error. In the latter case the message is spent if it is allowed.
-// A Check that also asks the store on behalf of waiting messages returns when the store has
-// answered.
+// store, or returns the context's error. In the latter case, the cost is still spent if the message
+// is allowed. A Check that asks the store for other waiting messages too isn't interrupted by its
+// context.
 func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
 	_, err = g.check(ctx, &m, &v, whole)
 	return v, err
@@ -24,7 +24,7 @@ func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
 
 // CheckUpTo is like Check, but it can allow a part of the message's cost. It spends as much of the
 // cost as all limits allow, and returns that number. If the number is 0, the message is throttled
-// like a message of cost 1. If the policy observes, or the author is exempt, CheckUpTo returns the
+// like a message of cost 1. If the policy observes, or the message is exempt, CheckUpTo returns the
 // whole cost. It returns the same errors as Check.
 func (g *Guard) CheckUpTo(ctx context.Context, m Message) (taken int, v Verdict, err error) {
 	spent, err := g.check(ctx, &m, &v, upTo)
@@ -290,8 +290,8 @@ func (b *batch) judge() {
 	b.count = 0
 }
 
-// judgeFrom judges the collected messages from the given one on. It returns how many are judged
-// then: all, unless the channel was removed in the meantime.
+// judgeFrom judges the collected messages from the given one on. It returns the number of messages
+// judged so far: all, unless the channel was removed in the meantime.
 func (b *batch) judgeFrom(first int) (judged int) {
 	if !b.guard.channels.hasPlaces(b.channel) {
 		return first + b.channel.table.JudgeAll(b.cases[first:b.count])
@@ -315,9 +315,9 @@ func (b *batch) reopen(first int) {
 	}
 }
 
-// judgeShared judges the collected messages by the rows in the shared store. It returns the
-// context's error if that has ended and some messages are being decided elsewhere. They leave the
-// batch.
+// judgeShared judges the collected messages by the rows in the shared store. If the context ends
+// while other goroutines decide some of the messages, judgeShared removes these messages from the
+// batch and returns the context's error.
 func (b *batch) judgeShared() error {
 	var outcomes [batchSize]sharing.Outcome
 	err := b.guard.channels.rows.JudgeAll(b.ctx, b.channel.shared, b.channel.policy.Load().places, b.cases[:b.count], outcomes[:])

@@ -32,8 +32,8 @@
 //
 // They import nothing outside the standard library. Package redisstore shares limits between
 // several processes over Valkey or Redis. Package sqlitestore keeps a Guard's state in a file, and
-// package dashboard shows moderators what the Guard does and lets them change its limits. A store
-// of one's own reads and restores the state through [Guard.State].
+// package dashboard shows moderators what the Guard does and lets them change its limits. A custom
+// store reads and restores the state through [Guard.State].
 //
 // # One process or several
 //
@@ -48,9 +48,10 @@
 // # Errors
 //
 // A throttled message is not an error, but a Verdict whose Allowed is false. [Guard.Check] returns
-// an error only for a message that it can't judge, such as one without a user ID: a mistake of the
-// program, which counts nothing. Log it, and don't show the message. The errors that a program may
-// have to tell apart are variables or types for [errors.Is] and [errors.As].
+// an error for a message that it can't judge, such as one without a user ID. That is a mistake of
+// the program, and the message isn't counted. With a shared store, Check can also return its
+// context's error. Log the error, and don't show the message. The errors that a program may have to
+// tell apart are variables or types for [errors.Is] and [errors.As].
 //
 // # Zero values
 //
@@ -62,15 +63,15 @@
 // # Concurrency
 //
 // The methods of a Guard, a HoldQueue and a Reservation are safe for concurrent use, and none of
-// them starts a goroutine. Only [Guard.Wait], [Verdict.Hold], [HoldQueue].Run and handlers from
-// Guard.Wrap wait, and they do so no longer than their context. Plain values such as Policy,
-// Message and Verdict can be copied. Changing one that another goroutine uses is a data race, as
-// usual.
+// them starts a goroutine. [Guard.Wait], [Verdict.Hold], [HoldQueue].Run and handlers from
+// Guard.Wrap wait, but no longer than their context. With a shared store, Check and the methods
+// that change users wait for the store. Plain values such as Policy, Message and Verdict can be
+// copied. Changing one that another goroutine uses is a data race, as usual.
 //
 // # Clock
 //
 // No decision reads a clock. A message has its own time. If that time is zero, the Guard calls
 // [Options].Now once, before the decision. The methods that change a Guard do the same. [Guard.At]
-// has them as of another time, for a replay of old messages. [Guard.Wait], Verdict.Hold and
-// HoldQueue wait in real time, whatever Options.Now shows.
+// provides these methods as of another time, for a replay of old messages. [Guard.Wait],
+// Verdict.Hold and HoldQueue wait in real time, whatever Options.Now shows.
 package chatguard

@@ -10,7 +10,7 @@ import (
 // Explanation contains everything that a verdict depends on. In JSON, times are in RFC 3339 format
 // in UTC, and zero times are omitted.
 type Explanation struct {
-	Verdict Verdict       `json:"verdict"` // the verdict that Check would return now
+	Verdict Verdict       `json:"verdict"` // the verdict that Check would return
 	Limits  []LimitStatus `json:"limits"`  // in policy order; also set for exempt users
 
 	Strikes int `json:"strikes"` // strikes that count, before the message
@@ -40,8 +40,8 @@ type LimitStatus struct {
 	NextAt  time.Time `json:"next_at,omitzero"`
 	ResetAt time.Time `json:"reset_at,omitzero"` // when all usage will have expired
 	Role    Role      `json:"role"`              // the user's role whose numbers apply, or Everyone
-	// Own means that the user's own numbers apply, not a role's. A change of policy may leave
-	// numbers that a limit can't have any more. They don't apply.
+	// Own means that the user's own numbers apply, not a role's. Numbers that a limit can't have
+	// any more, after a change of policy, don't apply.
 	Own     bool    `json:"own"`
 	Picture Picture `json:"-"` // the state, for a drawing of it
 }
@@ -137,8 +137,8 @@ func (run *dryRun) verdict(m *Message, d *limits.Decision) (v Verdict) {
 
 // IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
 // message's time: by the policy in force, or by the author's override. It judges nothing, so it
-// costs much less than Peek. With Options.Shared, it asks no store: the override counts as far as
-// the Guard knows it. A message that can't be judged isn't exempt.
+// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override
+// that the Guard remembers, if any. A message that can't be judged isn't exempt.
 func (g *Guard) IsExempt(m Message) bool {
 	at := m.SentAt
 	if at.IsZero() {
@@ -172,8 +172,8 @@ func statusOf(l limits.Level) LimitStatus {
 // Picture is a limit's state in the terms of its algorithm, for a drawing of it. Fields that the
 // algorithm doesn't have are zero. Fractions are rounded; decisions never use them.
 type Picture struct {
-	// Tokens are those of a TokenBucket, or of a Cascade's first bucket. They are less than 0 after
-	// its capacity was lowered. ExtraTokens are those of a Cascade's second bucket.
+	// Tokens are those of a TokenBucket, or of a Cascade's first bucket. They can be below 0 after
+	// the capacity was lowered. ExtraTokens are those of a Cascade's second bucket.
 	Tokens, ExtraTokens float64
 
 	// Waiting is how many messages a LeakyBucket holds. Leaves is when the next of them leaves; it

@@ -9,26 +9,28 @@ import (
 
 // ForgetChannel removes a channel from memory: its own policy, its overlay, and its users with
 // their usage, strikes, overrides and grants. Use it when a room is closed. Usage of
-// limits in all channels stays. If the channel isn't known, ForgetChannel does nothing.
+// PerUserEverywhere and PerEverywhere limits stays. If the channel isn't known, ForgetChannel does
+// nothing.
 //
-// Changes that a store hasn't saved yet are lost. What it has saved stays in the store: it is
-// deleted when it has no effect any more, and restored at the next start until then. To delete a
-// user's override from the store, remove the override and let the store save before you forget the
-// channel.
+// Changes that a store hasn't saved yet are lost. What it has saved is restored at the next start,
+// unless it has no effect by then. To delete a user's override from the store, remove the override
+// and let the store save before you forget the channel.
 //
 // Limits that moderators have set in the dashboard for the channel, and a pause, apply again only
 // after the next start. Close the connections of a room before you forget its channel: a Refund of
-// an older verdict gives back usage of a new channel with the same ID.
+// an older verdict would give back usage in a new channel with the same ID.
 //
 // With Options.Shared, the rows of the channel's users stay in the shared store, where other Guards
-// use them. What was spent here and isn't in it yet is written by the next Exchange.
+// use them. The next Exchange writes what was spent here and isn't in the store yet.
 //
-// A message that is judged at the same time counts either in the channel as it was, or as the first
-// message in a channel that the Guard sees for the first time, with the policy of Guard.Policy.
+// A message that is judged at the same time counts either in the old channel, or as the first
+// message in a new channel, whose policy is that of Guard.Policy.
 //
-// The Guard itself removes a channel without its own policy and overlay when the allowances of all
-// its users are fully restored. It looks at a few channels whenever it sees a new one, and whenever
-// a store takes changes.
+// The Guard itself removes a channel that has neither its own policy nor an overlay when it no
+// longer remembers any of the channel's users. It remembers a user until the allowance is fully
+// restored, and as long as the user has strikes, grants or an override. With ShareExact, the
+// channel must also have been unused for 10 minutes. The Guard looks at a few channels whenever it
+// sees a new one, and whenever a store takes changes.
 func (g *Guard) ForgetChannel(channelID string) {
 	cs := &g.channels
 	cs.changing.Lock()
@@ -42,8 +44,8 @@ func (g *Guard) ForgetChannel(channelID string) {
 	}
 }
 
-// remove removes the channel of a slot, or if onlyEmpty is true, only a channel without users. The
-// caller holds adding. What its users have spent since the last Exchange is still exchanged.
+// remove removes the channel in a slot. If onlyEmpty is true, it keeps a channel that has users.
+// The caller holds adding. What its users have spent since the last Exchange is still exchanged.
 func (cs *channels) remove(t channelTable, slot int, onlyEmpty bool) {
 	known := t[slot].Load()
 	// From here on, a message waits for adding. So there is no second channel with this ID before
@@ -70,17 +72,19 @@ func (c *channel) tables() []*limits.Table {
 }
 
 const (
-	// sweptSlots is how many slots are looked at when a channel is added. At least an eighth of the
-	// slots hold a channel, so idle channels go faster than others come.
+	// sweptSlots is how many slots are looked at when a channel is added. In a new table, at least
+	// an eighth of the slots hold a channel, so idle channels are removed faster than others are
+	// added.
 	sweptSlots = 16
-	// sweptPart means that one slot in 64 is looked at when a store takes changes.
+	// sweptPart means that when a store takes changes, one slot in 64 is looked at, but at least
+	// sweptSlots.
 	sweptPart = 64
-	// idleAfter is how long a channel stays whose users' rows are in a shared store.
+	// idleAfter is how long an unused channel stays if its users' rows are only in a shared store.
 	idleAfter = 10 * time.Minute
 )
 
-// sweep looks at the channels in the next slots, and removes those that are idle at that time,
-// which comes from a message. The caller holds adding.
+// sweep looks at the channels in the next slots, and removes those that are idle at the given time.
+// The caller holds adding.
 func (cs *channels) sweep(slots int, at time.Time) {
 	t := cs.known.table.Load()
 	now, err := nanoseconds(at)
@@ -114,8 +118,8 @@ func (c *channel) isIdle(at int64) bool {
 	return users == 0
 }
 
-// sweepAfter looks at a part of the channels after a store has taken changes, the latest of which
-// was at the given time, in nanoseconds; 0 means that there were none. now is the Guard's time.
+// sweepAfter looks at a part of the channels after a store has taken changes. last is the time of
+// the latest change in nanoseconds, or 0 if there were none. now is the Guard's time.
 func (cs *channels) sweepAfter(last int64, now time.Time) {
 	if last == 0 {
 		return
@@ -131,8 +135,8 @@ func (cs *channels) sweepAfter(last int64, now time.Time) {
 	}
 }
 
-// removed remembers the removed channels without a channel policy, up to a number. The rows that
-// a store has of their users need not be kept until such a policy is set.
+// removed remembers the removed channels that had no policy of their own, up to a number. A store
+// need not keep strikes longer for such a channel, as it does for one that the Guard hasn't seen.
 type removed struct{ recent, older map[uint64]bool }
 
 // mostRemoved is how many channels each half of a removed holds.

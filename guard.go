@@ -34,8 +34,8 @@ type Options struct {
 	// back.
 	//
 	// Reset, Grant and other changes of users also wait for the store. They return shared.ErrAway
-	// if it doesn't answer, shared.ErrUnconfirmed if only its reply is lost, and otherwise its
-	// reason to refuse.
+	// if it doesn't answer, shared.ErrUnconfirmed if only its reply is lost, and the store's error
+	// if it refuses.
 	//
 	// Now must be nil: the Guard's clock is that of Shared. With ShareExact, a store for State has
 	// no usage to keep; with ShareSynchronised it keeps a copy.
@@ -43,7 +43,8 @@ type Options struct {
 	// ShareMode says how Shared is used. The zero value is ShareExact.
 	ShareMode ShareMode
 	// SharedRows is the maximum number of rows of Shared that the Guard remembers, at about 600
-	// bytes each, and also of pending rows while the store is away. 0 means DefaultSharedRows.
+	// bytes each. It is also the maximum number of pending rows while the store is away. 0 means
+	// DefaultSharedRows.
 	SharedRows int
 
 	// MaxMemory is approximately the maximum number of bytes for the users of one channel. All
@@ -54,8 +55,8 @@ type Options struct {
 	// remembered.
 	MaxMemory int64
 	// MaxTotalMemory is approximately the maximum number of bytes for the users of all channels.
-	// When it is used up, new users replace users of the channel that takes most: some of those who
-	// have been silent longest. 0 means that only MaxMemory applies.
+	// When it is used up, new users replace users of the channel that takes the most memory, from
+	// among those who have been silent longest. 0 means that only MaxMemory applies.
 	MaxTotalMemory int64
 }
 
@@ -67,7 +68,7 @@ type Guard struct {
 	now       func() time.Time
 	observers observers
 	channels  channels
-	present   limits.Present // what messages say that the time is
+	present   limits.Present // the current time according to messages
 
 	degraded    atomic.Bool // the store is failing
 	unexchanged atomic.Bool // the last Exchange with ShareSynchronised found the store away
@@ -120,7 +121,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// isDegraded reports whether a verdict is Degraded that doesn't wait for the shared store.
+// isDegraded reports whether a verdict that doesn't wait for the shared store is Degraded.
 func (g *Guard) isDegraded() bool { return g.degraded.Load() || g.unexchanged.Load() }
 
 // Now returns the time of the Guard's clock, which is Options.Now if that is set. The Guard uses
@@ -156,7 +157,7 @@ func (g *Guard) ChannelPolicy(channelID string) Policy {
 // observer is one observer of a Guard. Its address tells it from others with the same function.
 type observer struct{ observe func(Message, Verdict) }
 
-// observers are those of a Guard. The list is replaced, never modified; nil if there are none.
+// observers holds a Guard's observers. The list is replaced, never modified; nil if there are none.
 type observers struct{ list atomic.Pointer[[]*observer] }
 
 // AddObserver adds an observer, which is called with every verdict from now on, after the existing
@@ -218,8 +219,9 @@ type entryIDs struct {
 // cacheLine is the maximum number of bytes that processors transfer between caches at a time.
 const cacheLine = 128
 
-// next returns the first of n new entry IDs, and the difference between each and the next. rows are
-// those that the Guard shares, or nil. If now is zero, next reads their clock when it needs to.
+// next returns the first of n new entry IDs, and the difference between each and the next. rows is
+// nil without Options.Shared. With it, now is the time of the shared clock; if now is zero, next
+// reads that clock.
 func (e *entryIDs) next(n int, rows *sharing.Rows, now time.Time) (first, step EntryID) {
 	switch {
 	case n == 0:
@@ -233,9 +235,9 @@ func (e *entryIDs) next(n int, rows *sharing.Rows, now time.Time) (first, step E
 	return EntryID(e.last.Add(int64(n)) - int64(n) + 1), 1
 }
 
-// nextShared returns the first of n new entry IDs of a Guard that shares rows: a quarter of a
-// millisecond, and the number of the Guard, so that the IDs of different Guards differ. The IDs fit
-// 53 bits, which is what JSON numbers can have.
+// nextShared returns the first of n new entry IDs of a Guard that shares rows. An ID combines the
+// time in quarters of a millisecond with the Guard's number, so that the IDs of different Guards
+// differ. IDs fit into 53 bits, which JSON numbers represent exactly.
 func (e *entryIDs) nextShared(n int, rows *sharing.Rows, now time.Time) EntryID {
 	for {
 		last := e.last.Load()

@@ -9,7 +9,7 @@ import (
 )
 
 // Hold waits until an allowed message may be delivered, which is at At+Delay. It never waits longer
-// than Delay. Delay is at most the leaky-bucket's Queue × Every, unless the message is late (see
+// than Delay. Delay is at most the leaky bucket's Queue × Every, unless the message is late (see
 // Late). If the message has no SentAt, Hold waits for Delay from now. It returns nil at once if
 // there is no Delay. Otherwise it returns nil after the wait, or the context's error if the context
 // ends first. A loop that reads a WebSocket can't notice that the connection is closed while it
@@ -70,10 +70,10 @@ type heldInTurn struct {
 }
 
 // NewHoldQueue returns a queue for at most size pending messages that the Guard has allowed. A size
-// below 1 counts as 1. Use the leaky-bucket's Queue, plus a few for messages without a delay that
+// below 1 counts as 1. Use the leaky bucket's Queue, plus a few for messages without a delay that
 // arrive during a delivery. If guard is nil, what dropped messages have spent isn't given back.
 //
-// If everyone in a room shares the leaky-bucket (PerChannel), use one queue for the room instead of
+// If everyone in a room shares the leaky bucket (PerChannel), use one queue for the room instead of
 // one for each connection. A place that a dropped message gives back goes to the next message, and
 // only a single queue then keeps the pace.
 func NewHoldQueue(guard *Guard, size int) *HoldQueue {
@@ -141,15 +141,15 @@ func (q *HoldQueue) drop() {
 }
 
 // Wait waits until the message may be sent, spends its cost, and returns the verdict. Use it to
-// pace messages of one's own, for example to a server that has limits. It counts the message at the
-// time of the Guard's clock and ignores SentAt. The wait itself takes real time, so Wait needs a
-// clock that advances; in tests, use testing/synctest. If a leaky-bucket delays the message, Wait
+// pace a program's own messages, for example to a server that has limits. It counts the message at
+// the time of the Guard's clock and ignores SentAt. The wait itself takes real time, so Wait needs
+// a clock that advances; in tests, use testing/synctest. If a leaky bucket delays the message, Wait
 // also waits for the delay. While it waits, it gives no strikes and notifies no observer. It never
 // waits if the policy observes. If several goroutines wait for one user, any of them may be next.
 //
-// The error is one of Check, the context's error, or a *ThrottledError if waiting never helps. If
-// the next message passes only after the context's deadline, Wait returns an error that wraps
-// context.DeadlineExceeded at once. After an error, nothing is spent.
+// The error is one of Check's errors, the context's error, or a *ThrottledError if waiting never
+// helps. If the next message passes only after the context's deadline, Wait at once returns an
+// error that wraps context.DeadlineExceeded. After an error, nothing is spent.
 func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
 	m.SentAt = time.Time{}
 	for {
@@ -181,7 +181,7 @@ func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
 	}
 }
 
-// endsBefore reports whether the context's deadline is before that wait is over.
+// endsBefore reports whether the context's deadline passes before the wait is over.
 func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) < wait
@@ -201,8 +201,9 @@ func (g *Guard) holdOrRefund(ctx context.Context, v Verdict) error {
 	return err
 }
 
-// giveBack refunds one of the Guard's own verdicts. That fails only if the Guard's clock shows a
-// time at which no message can be judged, and then nothing counts. A nil Guard gives nothing back.
+// giveBack refunds one of the Guard's own verdicts. It ignores errors, which mean that the shared
+// store doesn't take the refund, or that the Guard's clock shows a time at which no message can be
+// judged. A nil Guard gives nothing back.
 func (g *Guard) giveBack(v Verdict) {
 	if g != nil {
 		_ = g.Refund(v)
@@ -247,11 +248,11 @@ var ErrUndelivered = errors.New("chatguard: the message was not delivered")
 // room.
 type MessageHandler func(ctx context.Context, m Message) error
 
-// Wrap puts the Guard in front of a handler: it calls next with allowed messages only. If a
-// leaky-bucket delays a message, Wrap holds it in the caller's goroutine, for at most its
-// Verdict.Delay. If the context ends first, Wrap gives back what the message has spent, and returns
-// the context's error without calling next. A HoldQueue holds messages without blocking the caller.
-// If next fails, the message still counts, unless the error wraps ErrUndelivered.
+// Wrap puts the Guard in front of a handler: it calls next with allowed messages only. If a leaky
+// bucket delays a message, Wrap holds it in the caller's goroutine, for at most its Verdict.Delay.
+// If the context ends first, Wrap gives back what the message has spent, and returns the context's
+// error without calling next. A HoldQueue holds messages without blocking the caller. If next
+// fails, the message still counts, unless the error wraps ErrUndelivered.
 //
 // The returned handler returns a *ThrottledError for a throttled message, the error of Check for a
 // message that can't be judged, and otherwise the error of next. It is safe for concurrent use if

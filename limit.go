@@ -37,8 +37,8 @@ const (
 	SlidingLog Algorithm = "sliding-log"
 	// Cascade has two token buckets. The first one has Burst and Refill, the second one has
 	// ExtraBurst and ExtraRefill. A message that the first one can't pay is paid by the second one,
-	// and has [Low] priority. One bucket pays the whole cost. This is the marker of RFC 4115,
-	// colour-blind.
+	// and has [Low] priority. One bucket pays the whole cost. A Cascade is the colour-blind marker
+	// of RFC 4115.
 	Cascade Algorithm = "cascade"
 )
 
@@ -47,10 +47,10 @@ const (
 type AlgorithmInfo struct {
 	Name       Algorithm   `json:"name"`
 	Parameters []Parameter `json:"parameters"`
-	// StateBytes is how much memory the state of one user takes in one limit, without what a row
-	// of several limits shares. If PerMessage is set, it takes 8 bytes more for each message that
-	// the limit allows. A SlidingWindow with Slices takes 4 bytes more for each slice after the
-	// first, in steps of 8.
+	// StateBytes is how much memory the state of one user takes in one limit. It excludes the
+	// memory that all limits of a user share. If PerMessage is set, the state takes 8 bytes more
+	// for each message that the limit allows. A SlidingWindow with Slices takes 4 bytes more for
+	// each slice after the first, in steps of 8.
 	StateBytes int  `json:"state_bytes"`
 	PerMessage bool `json:"per_message,omitempty"`
 }
@@ -59,13 +59,13 @@ type AlgorithmInfo struct {
 type Parameter struct {
 	Name string        `json:"name"`
 	Kind ParameterKind `json:"kind"`
-	// Least and Most are the bounds, both inclusive; of a duration in nanoseconds. Other
-	// combinations of values may still be refused, see [Policy.Validate]. They are 0 if the kind
-	// is ZoneParameter or ClockParameter.
+	// Least and Most are the bounds, both inclusive. The bounds of a duration are in nanoseconds;
+	// those of a ZoneParameter or a ClockParameter are 0. Combinations of values within the bounds
+	// may still be refused, see [Policy.Validate].
 	Least int64 `json:"least"`
 	Most  int64 `json:"most"`
-	// Suggested is a value to begin with, in the unit of the bounds. A limit without the parameter
-	// has this value only if it equals Least.
+	// Suggested is a value to begin with, in the unit of the bounds. The parameter can be omitted
+	// only if Suggested equals Least; it then has this value.
 	Suggested int64 `json:"suggested"`
 	// Overridable says that a role or a user may have another value; see [Override].
 	Overridable bool `json:"overridable"`
@@ -114,36 +114,36 @@ type Limit struct {
 	// zero value, it throttles.
 	Mode Mode `json:"mode,omitempty" toml:"mode"`
 
-	// Burst is the capacity of a token-bucket, which starts full, or of a cascade's first bucket.
+	// Burst is the capacity of a token bucket, or of a cascade's first bucket. Both start full.
 	Burst int `json:"burst,omitempty" toml:"burst"`
-	// Refill is the time after which a token-bucket, or a cascade's first bucket, regains one
+	// Refill is the time after which a token bucket, or a cascade's first bucket, regains one
 	// token.
 	Refill time.Duration `json:"refill,omitempty" toml:"refill"`
 	// ExtraBurst is the capacity of a cascade's second bucket, which starts full.
 	ExtraBurst int `json:"extra_burst,omitempty" toml:"extra_burst"`
 	// ExtraRefill is the time after which a cascade's second bucket regains one token.
 	ExtraRefill time.Duration `json:"extra_refill,omitempty" toml:"extra_refill"`
-	// Queue is the number of messages that may wait in a leaky-bucket; 0 means none.
+	// Queue is the number of messages that may wait in a leaky bucket; 0 means none.
 	Queue int `json:"queue,omitempty" toml:"queue"`
 	// Messages is the number allowed in one window or log; at most 1,024 in a log.
 	Messages int `json:"messages,omitempty" toml:"messages"`
-	// Every is the time between two messages of a leaky-bucket, or the length of a window or log.
+	// Every is the time between two messages of a leaky bucket, or the length of a window or log.
 	Every time.Duration `json:"every,omitempty" toml:"every"`
-	// Slices is the number of equal parts that a sliding-window counts in, at most 60; 0 means 1.
-	// With more slices, the estimate is more exact: only the oldest part is estimated. Slices
-	// divide Every into whole nanoseconds.
+	// Slices is the number of equal parts into which a sliding window is divided, at most 60; 0
+	// means 1. With more slices, the estimate is more exact, because only the oldest part is
+	// estimated. Slices must divide Every into whole nanoseconds.
 	Slices int `json:"slices,omitempty" toml:"slices"`
-	// Timezone is the IANA name of the time zone of a daily-window. Empty means the policy's time
+	// Timezone is the IANA name of the time zone of a daily window. Empty means the policy's time
 	// zone.
 	Timezone string `json:"timezone,omitempty" toml:"timezone"`
-	// ResetAt is the local time "HH:MM" at which the day of a daily-window ends; empty means
+	// ResetAt is the local time "HH:MM" at which the day of a daily window ends; empty means
 	// midnight.
 	ResetAt string `json:"reset_at,omitempty" toml:"reset_at"`
 
-	// Reserve is how much of the limit is kept for messages of normal priority: a message of [Low]
-	// priority needs so much more room than its cost, and spends its cost. It is less than the
-	// limit allows at once, for every role. It has no effect unless another limit is a Cascade. A
-	// Cascade has no Reserve.
+	// Reserve is how much of the limit is kept for messages of normal priority. A message of [Low]
+	// priority passes only if there is room for its cost plus Reserve, but spends only its cost.
+	// Reserve must be less than what the limit allows at once, for every role. It has no effect
+	// unless another limit is a Cascade. A Cascade has no Reserve.
 	Reserve int `json:"reserve,omitempty" toml:"reserve"`
 
 	// CountThrottled makes this limit count throttled messages too, whichever limit throttles them.
@@ -196,7 +196,7 @@ func SlidingLogLimit(name string, messages int, every time.Duration) Limit {
 }
 
 // CascadeLimit returns a limit that allows burst messages at once, and one more per refill. Beyond
-// these, it allows extraBurst messages of low priority, and one more per extraRefill.
+// these, it allows extraBurst messages at low priority, and one more per extraRefill.
 func CascadeLimit(name string, burst int, refill time.Duration, extraBurst int, extraRefill time.Duration) Limit {
 	return Limit{Name: name, Algorithm: Cascade, Burst: burst, Refill: refill, ExtraBurst: extraBurst, ExtraRefill: extraRefill}
 }

@@ -36,8 +36,8 @@ type Message struct {
 	SourceChannelID string
 	User            User   // the author
 	Text            string // not read by the Guard
-	// Kind is why the message isn't an ordinary one; zero means that it is. Policy.ExemptMessages
-	// may exempt its kinds.
+	// Kind says what is special about the message; zero means an ordinary message.
+	// Policy.ExemptMessages may exempt its kinds.
 	Kind MessageKind
 	// SentAt is when the message was sent, from 1970 to February 2116. Zero means now, by the
 	// Guard's clock.
@@ -168,7 +168,7 @@ type exemptions struct {
 	kinds MessageKind
 }
 
-// newExemptions returns the exemptions of a policy. The error names the key of the mistake.
+// newExemptions returns the exemptions of a policy. The error names the key that is wrong.
 func newExemptions(p *Policy) (e exemptions, err error) {
 	for _, r := range p.Exempt {
 		if _, err := r.MarshalText(); err != nil {

@@ -51,7 +51,8 @@ type UserOverride struct {
 // usage is kept. A change of zone takes effect at the end of the user's day. The error names an
 // unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say why the
 // exemption isn't possible. It is ErrKey, ErrNoChannel, ErrNoUser or ErrLongID if the key isn't
-// valid, or if its Per is Shared. Other errors are those of Options.Shared.
+// valid, or if its Per is Shared. It is ErrNoLimit if there are no PerUserEverywhere limits. Other
+// errors are those of Options.Shared.
 func (g *Guard) SetUserOverride(k Key, o UserOverride) error { return g.atNow().SetUserOverride(k, o) }
 
 // SetUserOverride is Guard.SetUserOverride as of that time.

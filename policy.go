@@ -246,8 +246,8 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	return out, nil
 }
 
-// leastPeriod is the least duration that a limit accepts. In a program, a shorter one is a number
-// without a unit.
+// leastPeriod is the least duration that a limit accepts. A shorter one is probably a number whose
+// unit is missing.
 const leastPeriod = time.Microsecond
 
 func checkUnit(name string, d time.Duration) error {

@@ -104,8 +104,8 @@ func (cs *channels) compile(channelID string, policy Policy) (*compiled, error) 
 	return next, cs.base.Load().policy.checkSameInAllChannels(policy)
 }
 
-// setBase puts a policy in force in all channels without their own policy, and puts its limits in
-// all channels in force in every channel.
+// setBase puts a policy in force in all channels without their own policy, and its
+// PerUserEverywhere and PerEverywhere limits in every channel.
 func (cs *channels) setBase(base *compiled, at int64) error {
 	next, err := cs.rebase(base)
 	if err != nil {
@@ -148,7 +148,8 @@ func (cs *channels) rebase(base *compiled) (map[*channel]change, error) {
 }
 
 // rebase returns this channel's policy after a change of the policy for all channels. If the
-// channel has its own policy, rebase returns that policy with its limits in all channels replaced.
+// channel has its own policy, rebase returns that policy, with its PerUserEverywhere and
+// PerEverywhere limits replaced by those of base.
 func (c *channel) rebase(base *compiled) (*compiled, error) {
 	if !c.own {
 		return base, nil
@@ -203,7 +204,7 @@ func (l Limit) equal(other Limit) bool {
 // policy observe, strikes stay as they are until the policy enforces again. A nil overlay removes
 // the current one. The overlay may modify the policy that it receives, which is a copy. It must
 // return the same result for the same policy, leave limits in all channels unchanged, and have no
-// side effects. It must not call the Guard, which holds a lock then.
+// side effects. It must not call the Guard, which holds a lock during the call.
 //
 // The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
 // After an error, nothing is changed.

@@ -18,8 +18,8 @@ type Quota struct {
 	// Step is the time to restore one message of a bucket. It is 0 for windows and logs.
 	Step time.Duration
 
-	// gradual means that messages are restored one by one, and that the verdict doesn't say when
-	// the next one is restored.
+	// gradual means that messages are restored little by little, and that the verdict doesn't say
+	// when the next one is.
 	gradual bool
 }
 
@@ -62,9 +62,9 @@ func (q Quotas) Tightest() (tightest Quota, ok bool) {
 // no quotas.
 func (q Quotas) String() string { return q.policy }
 
-// MoreAfter returns the maximum time from v until more messages remain of the quota; v must be a
-// verdict whose Tightest limit has this quota. ok is false if that time isn't known, as for a
-// bucket while the user has grants.
+// MoreAfter returns the maximum time from v until more messages of the quota remain; v must be a
+// verdict whose Tightest limit has this quota. ok is false if that time isn't known, which happens
+// with a Cascade, a SlidingWindow or a SlidingLog that allows the message.
 func (q Quota) MoreAfter(v Verdict) (wait time.Duration, ok bool) {
 	whole := max(0, v.ResetAt.Sub(v.At))
 	switch {

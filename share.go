@@ -18,9 +18,9 @@ const (
 	// ShareExact asks the store before a message is allowed. All Guards together allow exactly what
 	// one alone would.
 	ShareExact ShareMode = iota
-	// ShareSynchronised decides in memory, and compares with the store at each Exchange. A user who
-	// uses several Guards at the same time can get more until then. What exceeds a limit is paid
-	// back: the user waits for longer, or gets less in the next window.
+	// ShareSynchronised decides in memory, and compares with the store at each Exchange. Until
+	// then, a user who uses several Guards at the same time can send more than the limit. What
+	// exceeds a limit is paid back: the user waits for longer, or gets less in the next window.
 	ShareSynchronised
 )
 
@@ -45,8 +45,8 @@ func (g *Guard) Sharing() shared.Counts {
 }
 
 // Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
-// because of a swap with Notify elsewhere. The IDs are those of the shared.Row. A shared.Store
-// calls it.
+// because another node has made a swap with Notify. The IDs are those of the shared.Row. A
+// shared.Store calls it.
 func (g *Guard) Invalidate(channelID, userID string) {
 	if rows := g.channels.rows; rows != nil {
 		rows.Invalidate(sharing.Key{ChannelID: channelID, UserID: userID})
@@ -70,9 +70,9 @@ func (g *Guard) Heal() {
 }
 
 // Exchange writes what was allowed without the store, and reads what other Guards have allowed.
-// With ShareExact that is what was allowed while the store was away. It returns the first error. A
-// shared.Store calls it regularly. If several goroutines call it at the same time, they share the
-// work.
+// With ShareExact, only messages that were allowed while the store was away need this. It returns
+// the first error. A shared.Store calls it regularly. If several goroutines call it at the same
+// time, they share the work.
 func (g *Guard) Exchange(ctx context.Context) error {
 	rows := g.channels.rows
 	if rows == nil {
@@ -89,9 +89,9 @@ func (g *Guard) Exchange(ctx context.Context) error {
 }
 
 // Seed writes the restored state of all users to Options.Shared, except the rows that the shared
-// store already has. Call it once, when a program begins to share limits and the users' days should
-// go on. If dryRun is true, Seed only counts what it would write. It returns the first error, and
-// what was written until then; it can be repeated.
+// store already has. Call it once, when a program begins to share limits, so that users don't start
+// with a full allowance. If dryRun is true, Seed only counts what it would write. It returns the
+// first error, and what was written until then. After an error, call it again.
 func (s State) Seed(ctx context.Context, dryRun bool) (done shared.Seeded, err error) {
 	rows := s.guard.channels.rows
 	if rows == nil {

@@ -137,10 +137,10 @@ const unknownStays = 365 * 24 * time.Hour
 // have no effect after a restore. A row whose last usage is after that time is never forgotten.
 //
 // Strikes lapse as the channel's policy says. In a channel that the Guard hasn't seen, they stay
-// for a year longer, because the channel's own policy may not be in force yet. A channel that the
-// Guard removed because it held nothing counts as seen. A row of overrides
-// and grants is forgotten when all of them have ended. If such a row also holds pardons, it is kept
-// as long as the Guard has other state of the user that counts.
+// for a year longer, because the channel's own policy may not be in force yet. A removed channel
+// that had no policy of its own counts as seen. A row of overrides and grants is forgotten when all
+// of them have ended. If such a row also holds pardons, it is kept as long as the Guard has other
+// state of the user that counts.
 //
 // Forgotten returns an error for bytes that can't be read, or a bad key or time.
 func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {

@@ -18,7 +18,7 @@ var (
 )
 
 // Grant gives the key's user, or everyone who shares the key's limits, n extra messages in one
-// limit. An empty limit name selects the first daily-window. The extra messages are used when the
+// limit. An empty limit name selects the first daily window. The extra messages are used when the
 // regular allowance can't cover a message. They expire at the returned time, which is the end of
 // the limit's current window. If no window is open, it is the end of the user's day. If no limit
 // counts by days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid
@@ -127,11 +127,11 @@ type Pardoned struct {
 }
 
 // Pardon undoes the effects of a throttled message on its author. It removes the strike if the
-// strike still counts, and refunds what the message spent in limits that count throttled messages;
-// of a Cascade, in the bucket that would have paid the message. It also clears the recorded
-// timeout; the caller must lift the penalty itself. Pardon reports whether there was anything to
-// do, so a second call returns false. The error is ErrNotThrottled, ErrNoChannel, ErrNoUser,
-// ErrLongID, ErrTime, or one of those of Options.Shared.
+// strike still counts, and refunds what the message spent in limits that count throttled messages.
+// In a Cascade, it refunds the bucket that would have paid for the message. It also clears the
+// recorded timeout; the caller must lift the penalty itself. Pardon reports whether there was
+// anything to do, so a second call returns false. The error is ErrNotThrottled, ErrNoChannel,
+// ErrNoUser, ErrLongID, ErrTime, or one of those of Options.Shared.
 func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
 
 // Pardon is Guard.Pardon as of that time.

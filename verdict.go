@@ -30,9 +30,9 @@ type Verdict struct {
 	Never bool
 	// Degraded says that the store was failing, so recent usage may be lost when the process ends.
 	Degraded bool
-	// Priority is Low if a Cascade's second bucket pays the message. A chat may show an allowed one
-	// smaller or folded. A throttled message is Low if it would have been, so that a Reserve
-	// applied to it. Policies that observe set Priority, too.
+	// Priority is Low if a Cascade's second bucket pays the message. A chat may show an allowed Low
+	// message smaller or folded. A throttled message is Low if the second bucket would have paid
+	// for it; a Reserve then applied to it. Policies that observe set Priority, too.
 	Priority Priority
 
 	// Limit is the limit that throttles the message, or would if it were enforced. It is empty if
@@ -71,7 +71,7 @@ type Verdict struct {
 	// counts at the time of its author's latest message. Refund needs Late. Pardon needs Late,
 	// Counted and Series of a throttled or observed message.
 	Late time.Duration
-	// Counted is how much of a throttled message's cost still counts, in every limit with
+	// Counted is the part of a throttled message's cost that was counted in every limit with
 	// CountThrottled.
 	Counted int
 	Series  uint8 // identifies a series of strikes; changes when they lapse
@@ -130,8 +130,8 @@ func (v *Verdict) outcome() string {
 }
 
 // LogValue returns the fields that matter in a log: the channel, the user, whether the message is
-// allowed, its priority unless that is normal, and for a throttled one the limit, the wait and the
-// penalty.
+// allowed, and its priority unless that is normal. For a throttled message, it adds the limit, the
+// wait and the penalty.
 func (v Verdict) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("channel", v.ChannelID), slog.String("user", v.UserID), slog.Bool("allowed", v.Allowed)}
 	if v.Priority != Normal {
@@ -155,7 +155,7 @@ type Priority uint8
 const (
 	Normal Priority = iota
 	// Low means that a [Cascade] allows the message only beyond what it allows at normal priority.
-	// Limits keep their Reserve from it.
+	// It can't use the Reserve of a limit.
 	Low
 )
 
@@ -309,7 +309,7 @@ func milliseconds(n int64) time.Duration {
 	return time.Duration(max(0, min(n, math.MaxInt64/int64(time.Millisecond)))) * time.Millisecond
 }
 
-// checkComplete returns an error if a field is missing without which there is no verdict.
+// checkComplete returns an error if a required field is missing.
 func (in *verdictJSON) checkComplete() error {
 	for _, field := range []struct {
 		name  string
