@@ -1,7 +1,7 @@
-// Package shared is what a store of shared limits implements, as database/sql/driver is for a
-// database. It is for authors of stores; a program that uses one only needs package chatguard,
-// whose Options.Shared takes a Store, and a store such as package redisstore. It must not know how
-// rows are encoded, or what they limit.
+// Package shared defines the interface of a store of shared limits, as database/sql/driver does for
+// databases. It is for authors of stores. A program that uses a store needs only package chatguard,
+// whose Options.Shared accepts a Store, and a store such as package redisstore. It must not know
+// how rows are encoded, or what they limit.
 package shared
 
 import (
@@ -13,8 +13,8 @@ import (
 // ErrAway means that the store doesn't answer. Nothing was changed.
 var ErrAway = errors.New("the shared store doesn't answer: try again when it is back")
 
-// ErrUnconfirmed means that the store's reply to a change was lost: it may have been made. A caller
-// that repeats a grant without looking may grant twice.
+// ErrUnconfirmed means that the store's reply to a change was lost, and that the change may have
+// been made. A caller that repeats a grant without looking may grant twice.
 var ErrUnconfirmed = errors.New("the shared store's reply was lost: the change may have been made, so look before you repeat it")
 
 // Store keeps rows that several Guards share, for example in Valkey or Redis. Package redisstore
@@ -57,7 +57,7 @@ type Swap struct {
 	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
 	// nil, at least one row was different, and nothing is replaced.
 	Done bool
-	// Err means that the store has refused, or has not answered; see ErrAway. Done is false.
+	// Err means that the store has refused, or has not answered; see ErrAway. Done is then false.
 	Err error
 	// Unknown means that it isn't known whether the rows were replaced, because a reply was lost.
 	// If Err is nil, Now shows that another node has changed the rows since.
@@ -86,8 +86,8 @@ type Row struct {
 type Counts struct {
 	Swaps      int64 // swaps that replaced or confirmed rows
 	Conflicts  int64 // swaps that found other rows, because another Guard was first
-	FromMemory int64 // decisions without the store, because they were certain
-	Offline    int64 // decisions without the store, because it didn't answer, or refused; only with ShareExact
+	FromMemory int64 // decisions without the store, which couldn't have changed them
+	Offline    int64 // decisions without the store, because it was away or refused; only with ShareExact
 	Unreadable int64 // decisions without the store, because a row couldn't be read
 	Healed     int64 // rows that the store had lost, and that were written again
 	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
