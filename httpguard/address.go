@@ -67,9 +67,9 @@ func ownerAddress(addr netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte(within[12:]))
 }
 
-// AddressKey returns the key under which an address is counted. The owner of one IPv6 address has
-// 2^64 addresses, so all of them are counted together, as "2001:db8::/64". An address of NAT64
-// (64:ff9b::/96) counts as the IPv4 address within.
+// AddressKey returns the key under which an address is counted. The owner of an IPv6 address
+// usually has its whole /64, so all addresses in that are counted together, as "2001:db8::/64". An
+// address of NAT64 (64:ff9b::/96) counts as the IPv4 address within.
 func AddressKey(addr netip.Addr) string {
 	if addr = ownerAddress(addr); addr.Is6() {
 		// prefix is always valid: 64 bits fit every IPv6 address. A zone is dropped.

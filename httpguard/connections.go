@@ -75,7 +75,8 @@ func blockLimit(limit chatguard.Limit) chatguard.Limit {
 	return limit
 }
 
-// connect spends one connection attempt of a user, or returns a *ThrottledError.
+// connect spends one connection attempt of a user. It does nothing if the user has no ID, or if
+// connecting isn't limited. The error is a *ThrottledError or one of Check's errors.
 func (g *gate) connect(ctx context.Context, user chatguard.User) error {
 	if user.ID == "" || g.connects == nil {
 		return nil
@@ -87,8 +88,8 @@ func (g *gate) connect(ctx context.Context, user chatguard.User) error {
 	return err
 }
 
-// time reads the clock. If the clock has gone back since the last call, time tells the gate's Guard
-// so; the Guard whose clock it is tells only itself.
+// time reads the clock. If the clock has gone back since the last call, time rewinds the gate's
+// Guard, because the Guard that owns the clock rewinds only itself.
 func (g *gate) time() time.Time {
 	g.mu.Lock() // so that a goroutine that is late doesn't look like a clock that has gone back
 	defer g.mu.Unlock()

@@ -18,10 +18,10 @@ import (
 //   - RateLimit describes the tightest limit: what remains of its quota (r), and if it is known,
 //     after how many seconds more remains (t). Both headers follow the Internet-Draft
 //     draft-ietf-httpapi-ratelimit-headers-10. It isn't a standard: later drafts may differ, and a
-//     change that was proposed renames r and t.
+//     proposed change renames r and t.
 //   - X-RateLimit-Resource, -Limit, -Used, -Remaining and -Reset describe the tightest limit, too:
-//     its name, its quota, what is used and what remains of that, and the Unix time at which the
-//     whole quota is restored.
+//     its name, its quota, how much of the quota is used and how much remains, and the Unix time at
+//     which the whole quota is restored.
 //
 // The numbers agree with the verdict and are rounded so that no client retries too early.
 // SetHeaders sets nothing for an exempt author, or if there are no limits. It omits limits that

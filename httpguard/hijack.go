@@ -67,9 +67,9 @@ func (w *sessionWriter) finish(returned bool) {
 	}
 }
 
-// isHijacked reports whether the connection under a framework's writer was taken over. It returns
-// false for a writer that doesn't say whether it has written an answer: an empty Write, which finds
-// out, would write one.
+// isHijacked reports whether the connection under a framework's writer was taken over. It finds out
+// with an empty Write, which would send an answer if there was none yet. So it returns false for a
+// writer that doesn't say whether it has written an answer.
 func isHijacked(w http.ResponseWriter) bool {
 	for {
 		if answered, ok := w.(interface{ Written() bool }); ok {

@@ -101,13 +101,13 @@ func ByKey(header string, known func(key string) (chatguard.User, bool)) func(*h
 // maxValue is the maximum length in bytes of a value that ByValue uses as it is.
 const maxValue = 128
 
-// ByValue identifies users by a value of the request, such as the account's name in a log-in form,
+// ByValue identifies users by a value of the request, such as the account's name in a sign-in form,
 // for limits on what happens to that account. The user ID is "value:anna", or "value:sha256:" and a
 // hash if the value is longer than 128 bytes. An empty value is ErrNobody. Clients choose the
 // value, so it doesn't say who they are: never use ByValue for Sessions.
 //
-// value should return one form of what counts as the same, for example a name in lower case. If it
-// reads the request's body, put http.MaxBytesHandler in front.
+// value should return equal texts for what counts as the same, for example a name in lower case. If
+// it reads the request's body, put http.MaxBytesHandler in front.
 func ByValue(value func(*http.Request) string) func(*http.Request) (chatguard.User, error) {
 	return func(r *http.Request) (chatguard.User, error) {
 		id := value(r)

@@ -74,8 +74,8 @@ type limiter struct {
 // Limit answers a throttled request with 429 and Retry-After, a request of ErrNobody with 401, and
 // a mistake (an error of identify, a user without an ID, ErrReservedID) with 500, which it logs. It
 // sets RateLimit, RateLimit-Policy and X-RateLimit-* as SetHeaders does, whether the request passes
-// or not. It holds a request that a leaky-bucket delays, until the request's context ends. The
-// handler can read the verdict with VerdictFrom.
+// or not. If a leaky bucket delays a request, Limit holds it for the delay, unless the request's
+// context ends first. The handler can read the verdict with VerdictFrom.
 //
 // A request has spent its cost when the handler is called. Limit gives nothing back if the handler
 // panics or answers with an error; the handler can, with Guard.Refund. It gives back what a delayed

@@ -37,7 +37,7 @@ type SessionOptions struct {
 	MaxConnections, MaxConnectionsPerAddress int
 
 	// Connects limits how often a user may connect, and ConnectsPerAddress limits how often an
-	// address may; NoLimit means unlimited. The zero Limit means a token-bucket: for a user with a
+	// address may; NoLimit means unlimited. The zero Limit means a token bucket: for a user with a
 	// Burst of 10 and a Refill of 2 s, and for an address with a Burst of 40 and a Refill of 500
 	// ms. The Name may be omitted. Every request that reaches the middleware counts, so clients
 	// that poll need higher limits.
@@ -100,8 +100,8 @@ type middleware struct {
 //
 // The handler must use the ResponseWriter that the middleware gives it. Handlers in gin don't: gin
 // gives them its own. A connection that they take over then stays open after its session has ended.
-// The middleware logs a warning once if it notices that, which it can if the framework's writer has
-// a method Written, as gin's has. Put Sessions around such a framework, not into it.
+// If the framework's writer has a method Written, as gin's has, the middleware can notice that, and
+// logs a warning once. Put Sessions around such a framework, not into it.
 func Sessions(guard *chatguard.Guard, opts *SessionOptions) (func(http.Handler) http.Handler, error) {
 	if guard == nil {
 		return nil, errors.New("httpguard: Sessions needs a Guard")
