@@ -19,8 +19,8 @@ var ErrUnavailable = errors.New("checkclient: chatguard doesn't answer")
 
 var errPaused = errors.New("not asked, because the last requests failed")
 
-// Error is a request that chatguard, or a server in front of it, refuses because of a mistake in
-// the program or its settings. Repeating the request doesn't help.
+// Error is the error for a request that chatguard, or a server in front of it, refuses because of a
+// mistake in the program or its settings. Repeating the request doesn't help.
 type Error struct {
 	Status int    // HTTP status: 401 for a wrong token, 403 for a token of another role, 422 for an invalid message
 	Detail string // one or more sentences for people that say how to fix it
@@ -123,7 +123,7 @@ func interpret(response *http.Response, answer []byte, read func(answer []byte) 
 }
 
 // isMistake reports whether a status other than a redirect means a mistake of this program. A 429
-// without a verdict doesn't: it counts the wrong tokens of all programs at this address.
+// without a verdict doesn't: the wrong tokens may have come from other programs at this address.
 func isMistake(status int) bool {
 	return status/100 == 4 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
 }

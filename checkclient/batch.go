@@ -20,8 +20,8 @@ const batchBegin, batchEnd = `{"messages":[`, `]}`
 // CheckAll asks chatguard to judge messages in order, and writes the verdict on messages[i] to
 // verdicts[i]. It sends batches of up to 1,000 messages and 1 MiB, one after another, each with its
 // own time-out. If chatguard doesn't answer, the messages of that batch and all later ones get the
-// verdict that Check returns then, and CheckAll asks no more. It panics if verdicts is shorter than
-// messages.
+// verdict that Check returns then, and CheckAll sends no more requests. It panics if verdicts is
+// shorter than messages.
 //
 // A message that can't be judged gets the zero Verdict, and the others get theirs. After an error
 // of a whole request, CheckAll stops, and the messages without a verdict get the zero Verdict. The

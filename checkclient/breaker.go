@@ -47,8 +47,8 @@ func (b *breaker) begin(now time.Time) (ok, probe bool) {
 	return true, true
 }
 
-// end records the outcome of a request. It reports whether the logger is to be told: that chatguard
-// fails, or that it answers again.
+// end records the outcome of a request. It reports whether to log that chatguard fails, or that it
+// answers again.
 func (b *breaker) end(now time.Time, probe bool, o outcome) (tell bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

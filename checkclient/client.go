@@ -54,7 +54,7 @@ type Options struct {
 
 	// FailClosed makes Check, CheckUpTo and CheckAll return an error that wraps ErrUnavailable if
 	// chatguard doesn't answer. The messages are then not allowed. Set it if a limit protects more
-	// than a chat's comfort, such as attempts to log in.
+	// than a chat's comfort, such as sign-in attempts.
 	FailClosed bool
 
 	// MaxFailures is how many requests in a row may fail before the Client pauses. While it pauses,
@@ -65,7 +65,7 @@ type Options struct {
 	Pause       time.Duration // 0 means 5 seconds
 
 	// Transport sends the requests. Set it for a private certificate authority or a Unix socket,
-	// for example. Nil means a transport of the Client's own. It uses at most 100 connections, and
+	// for example. Nil means the Client's default transport. It uses at most 100 connections, and
 	// closes a connection after 90 seconds without a request, because chatguard closes it after two
 	// minutes.
 	Transport http.RoundTripper
@@ -140,8 +140,8 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // Allowed.
 //
 // chatguard doesn't use SourceChannelID, and uses only a part of long texts. So Check sends at most
-// 8,192 bytes of Text, 256 of ID, and 200 of each name. A long ID of a channel or user is no error:
-// of IDs over 250 bytes, the beginning counts.
+// 8,192 bytes of Text, 256 of ID, and 200 of each name. An ID of a channel or user may be longer
+// than 250 bytes, but only its beginning counts.
 func (c *Client) Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error) {
 	_, v, err := c.check(ctx, m, false)
 	return v, err
