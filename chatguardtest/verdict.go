@@ -12,8 +12,8 @@ func Allowed() chatguard.Verdict {
 	return chatguard.Verdict{At: time.Now(), Allowed: true, Remaining: -1, Spent: 1}
 }
 
-// Delayed returns the verdict on a message that may be shown after the delay, as a leaky-bucket
-// with the name "pace" gives it.
+// Delayed returns the verdict on a message that may be shown after the delay, as a leaky bucket
+// named "pace" returns it.
 func Delayed(delay time.Duration) chatguard.Verdict {
 	v := Allowed()
 	v.Tightest, v.Remaining, v.Delay, v.ResetAt = "pace", 1, delay, v.At.Add(delay)

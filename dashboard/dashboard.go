@@ -8,8 +8,8 @@
 //	go board.Run(background) // also runs the store, until the server has ended
 //
 // When people change the limits of a channel, the channel gets its own policy, even if they later
-// return to the program's limits. From then until the next start, only the Guard's
-// SetChannelPolicy changes the channel's policy. SetPolicy, for all channels, doesn't.
+// return to the program's limits. From then until the next start, the program can change the
+// channel's policy only with the Guard's SetChannelPolicy, and not with SetPolicy.
 //
 // The dashboard has no users, passwords or sessions of its own, and loads nothing from other sites.
 // It sends nothing to webhooks.

@@ -92,7 +92,8 @@ func (s *Shared) nodes(ctx context.Context, sharing shared.Counts) (n web.Nodes,
 	return n, err
 }
 
-// web returns the node as the page shows it. The Guard has counted what this node has done.
+// web returns the node as the page shows it. own are this Guard's counts, which replace those of
+// the node itself.
 func (n *Node) web(own shared.Counts) web.Node {
 	shown := web.Node{
 		Name: n.Name, Version: n.Version, Address: n.Address, Mode: shareModes[n.Mode], Started: n.Started, Self: n.Self,

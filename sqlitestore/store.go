@@ -59,7 +59,7 @@ type Store struct {
 // handle is not exported, so that Store exports no field.
 type handle = host.Handle
 
-// Restored is what Open has restored. The zero value is a new database's.
+// Restored is what Open has restored. It is the zero value for a new database.
 type Restored struct {
 	Rows int // restored rows; each is for a user and limit
 	// Unreadable is how many rows couldn't be read and start fresh; the log names the first.
@@ -73,7 +73,7 @@ type Restored struct {
 // Call Open before the first message and after SetChannelPolicy for every channel with its own
 // limits, because it skips usage of limits that a policy doesn't have. Open first applies the
 // policy changes that people made in the dashboard to the Guard's policies. It then restores users'
-// usage and grants, and at last the pauses of channels. It records a throttled message as dropped,
+// usage and grants, and finally the pauses of channels. It records a throttled message as dropped,
 // because a server drops such a message.
 //
 // If the program sets a channel's policy later, that policy replaces people's changes in the
