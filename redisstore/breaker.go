@@ -11,12 +11,12 @@ import (
 // probeEvery is the time between two attempts to reach a server that is away.
 const probeEvery = 50 * time.Millisecond
 
-// breaker decides whether the store is away: no call is answered for a while. One call that isn't
-// answered is no outage. All times are nanoseconds since the Store was opened.
+// breaker decides whether the store is away, which means that no call was answered for a while. A
+// single unanswered call is no outage. All times are nanoseconds since the Store was opened.
 type breaker struct {
 	limit      int64        // how long there must be no answer
 	answered   atomic.Int64 // when the last call was answered
-	unanswered atomic.Int64 // when the first call since then began that wasn't answered; 0: none
+	unanswered atomic.Int64 // when the first unanswered call since then began; 0: none
 	away       atomic.Pointer[outage]
 	changed    atomic.Int64  // when the store went away or came back
 	wentAway   chan struct{} // for watch
@@ -32,7 +32,7 @@ func (b *breaker) start(timeout time.Duration, where string) {
 	b.wentAway = make(chan struct{}, 1)
 }
 
-// outage is why and since when the store is away.
+// outage is why the store is away.
 type outage struct {
 	err     error // for callers: wraps shared.ErrAway
 	problem string
@@ -47,7 +47,8 @@ func (b *breaker) succeed(now int64) {
 	}
 }
 
-// fail notes a call that wasn't answered, and reports whether that has lasted too long.
+// fail notes a call that wasn't answered, and reports whether calls have gone unanswered for too
+// long.
 func (b *breaker) fail(began, now int64) bool {
 	if b.answered.Load() >= began {
 		return false
@@ -73,9 +74,9 @@ func (s *server) goAway(cause error) {
 	}
 }
 
-// inquire asks the server in the background after a call was interrupted that began at the given
-// time, unless there was an answer since. So a server that hangs is noticed even if no caller waits
-// long enough. There is at most one inquiry.
+// inquire pings the server in the background after a call was interrupted, unless the server has
+// answered since the call began. So a server that hangs is noticed even if no caller waits long
+// enough. Only one inquiry runs at a time.
 func (s *server) inquire(began int64) {
 	if s.breaker.answered.Load() >= began || !s.breaker.inquiring.CompareAndSwap(false, true) {
 		return
@@ -108,7 +109,7 @@ func (s *server) ready() error {
 	return nil
 }
 
-// open connects in the background, and sends why it couldn't, or nil.
+// open connects in the background, and sends the error, or nil, to the channel.
 func (s *server) open() <-chan error {
 	s.breaker.probing.Store(true)
 	tried := make(chan error, 1)
@@ -141,8 +142,8 @@ func (s *server) comeBack() {
 	}
 }
 
-// probe tries in the background to reach a server that is away: one attempt at a time, and one in
-// 50 ms.
+// probe tries in the background to reach a server that is away: one attempt at a time, and at most
+// one per 50 ms, or per second if the outage is lasting.
 func (s *server) probe() {
 	pause := int64(probeEvery)
 	if out := s.breaker.away.Load(); out != nil && out.lasting {

@@ -11,8 +11,8 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// errNotSent means that a call wasn't sent: its context ended while it waited for its turn, or
-// there is no connection yet.
+// errNotSent means that a call wasn't sent: its context ended while it waited for its turn, there
+// is no connection yet, or the Store is closed.
 var errNotSent = errors.New("the call wasn't sent in time")
 
 // builder makes commands. It returns false if there is no client yet.
@@ -25,12 +25,13 @@ func (s *server) builder() (rueidis.Builder, bool) {
 }
 
 // send sends commands in one flush, and returns their results when all are there, in room if there
-// is enough. If it returns an error, ctx ended before, and the commands may or may not be executed;
-// if that is errNotSent, they aren't.
+// is enough. If it returns errNotSent, no command was sent: ctx ended first, or the Store is
+// closed. After any other error, ctx has ended, and the commands may or may not have been executed.
 //
-// Usually it calls the client in the caller's goroutine. The client then may wait for a new
-// connection longer than ctx. Therefore, after a connection broke or didn't answer, it calls the
-// client in another goroutine until there is an answer. There are at most maxCalls of these.
+// Usually it calls the client in the caller's goroutine. The client may then wait for a new
+// connection, even after ctx has ended. So after a connection broke or didn't answer, send calls
+// the client in another goroutine, until a call is answered. At most maxCalls calls are sent at the
+// same time.
 func (s *server) send(ctx context.Context, room []rueidis.RedisResult, commands ...rueidis.Completed) ([]rueidis.RedisResult, error) {
 	if ctx.Err() != nil {
 		return nil, errNotSent
@@ -87,7 +88,7 @@ func (s *server) request(ctx context.Context, build func(rueidis.Builder) []ruei
 	return s.requestAnyway(ctx, build)
 }
 
-// requestAnyway is request for a store that is away.
+// requestAnyway is request, but also sends while the store is away.
 func (s *server) requestAnyway(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	began := s.since()
 	var cause error
@@ -143,14 +144,14 @@ func (s *server) failed(ctx context.Context, began int64, cause error) {
 	}
 }
 
-// interrupted reports whether a call has no answer because its caller's context has ended, before
-// the time of this package for the answer was over, and without another problem.
+// interrupted reports whether a call has no answer only because its caller's context ended before
+// this package's own timeout.
 func interrupted(ctx context.Context, cause error) bool {
 	ended := cause == nil || cause == context.Canceled || cause == context.DeadlineExceeded || errors.Is(cause, errNotSent)
 	return ended && ctx.Err() != nil && timedOut(ctx) == nil
 }
 
-// firstPassing returns the first error that another attempt may cure.
+// firstPassing returns the first error that another attempt may fix.
 func firstPassing(results []rueidis.RedisResult) error {
 	for _, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) && again(err) {
@@ -169,8 +170,8 @@ func again(err error) bool {
 	return true
 }
 
-// pause waits before another attempt: not at all before the second, then 1, 2, 4 ms and at last
-// 10 ms. It returns false if ctx has ended.
+// pause waits before another attempt: not at all before the second, then 1, 2, 4 and 8 ms, and from
+// then on 10 ms. It returns false if ctx has ended.
 func pause(ctx context.Context, attempt int) bool {
 	if attempt > 0 {
 		sleep(ctx, min(time.Millisecond<<min(attempt-1, 4), 10*time.Millisecond))
@@ -178,13 +179,13 @@ func pause(ctx context.Context, attempt int) bool {
 	return ctx.Err() == nil
 }
 
-// refused is the error of a command that the server doesn't carry out.
+// refused returns the error for a command that the server refuses.
 func (s *server) refused(err error) error {
 	problem, _ := s.explain.problem(err)
 	return errors.New("redisstore: " + problem)
 }
 
-// unknown is the error of a call without an outcome.
+// unknown returns the error for a call without an outcome.
 func (s *server) unknown(ctx context.Context, cause error) error {
 	cause = withWait(ctx, cmp.Or(cause, ctx.Err()))
 	if interrupted(ctx, cause) {

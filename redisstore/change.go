@@ -19,7 +19,7 @@ type change struct {
 	eval    bool     // the server doesn't have the script
 
 	done  bool
-	err   error    // it isn't known, or the server refuses
+	err   error    // why the outcome isn't known, or the server refuses
 	now   []string // what is stored, if it isn't done
 	cause error    // why the last attempt had no outcome
 
@@ -63,8 +63,8 @@ func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
 	return args.Build()
 }
 
-// unanswered notes why an attempt has no outcome. That the time was over says less than what the
-// attempt before has found.
+// unanswered notes why an attempt has no outcome. If this attempt only ran out of time, it keeps
+// the cause of an attempt before.
 func (c *change) unanswered(ctx context.Context, err error) {
 	if c.cause == nil || ctx.Err() == nil {
 		c.cause = err
@@ -81,7 +81,7 @@ func (c *change) conflict(now []string) {
 }
 
 // ours reports whether an earlier attempt has stored these values. Every value of a row is unique,
-// except that there is none.
+// but a missing value isn't.
 func (c *change) ours(now []string) bool {
 	changed := false
 	for i := range now {

@@ -98,8 +98,8 @@ func (c *clock) offset() time.Duration {
 // sample is one round trip of TIME.
 type sample struct{ sent, received, server int64 }
 
-// best returns the reading of the fastest round trip. The server's clock was read at any moment of
-// it, in microseconds.
+// best returns the reading of the fastest round trip. The server may have read its clock, in
+// microseconds, at any moment during it.
 func (c *clock) best(all []sample) reading {
 	fastest := all[0]
 	for _, one := range all[1:] {

@@ -62,7 +62,7 @@ func (s *server) clientOption() rueidis.ClientOption {
 		ConnWriteTimeout: o.connectTimeout(), RingScaleEachConn: queueScale, BlockingPoolSize: 16,
 		ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10,
 		// Retries are ours, and the cache is the Guard's. A call that isn't pipelined would wait
-		// for the connection and not for its context.
+		// for a connection even after its context ends.
 		DisableRetry: true, DisableCache: true, AlwaysPipelining: true, PipelineMultiplex: -1,
 		ForceSingleClient: s.address.kind == single,
 	}
@@ -123,7 +123,7 @@ func (now *serverInfo) differs(before *serverInfo) bool {
 	return restarted || now.epoch != before.epoch
 }
 
-// restarted reports whether the server differs from the one that the last call has compared.
+// restarted reports whether the server differs from the one that the last call saw.
 func (s *server) restarted() bool {
 	now := s.known.Load()
 	return now.differs(s.compared.Swap(now))

@@ -37,8 +37,8 @@ func withWait(ctx context.Context, cause error) error {
 	return cause
 }
 
-// deadline is a context for all calls that begin within deadlineFor, and can't end earlier. A timer
-// for each call would take a tenth of a node's processor time.
+// deadline is a context for all calls that begin within deadlineFor and whose own context never
+// ends. A timer for each call would take a tenth of a node's processor time.
 type deadline struct {
 	ctx  context.Context
 	made int64 // ns since the Store was opened

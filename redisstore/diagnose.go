@@ -167,7 +167,7 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 	return Finding{Name: "rights", Text: "all commands are permitted"}
 }
 
-// findNodes lists the other nodes.
+// findNodes lists the nodes.
 func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 	nodes, err := d.registry.list(ctx)
 	if err != nil {

@@ -7,8 +7,8 @@
 //	err = store.Close()             // after Run has returned
 //
 // The Guards decide. The server compares and swaps: a row is replaced if it is still the one that
-// the decision was made on. It needs Redis 6.2 or newer, or any Valkey. On Valkey 8.1, Redis 8.4
-// and newer, a swap is one SET with IFEQ; on others it is a short script.
+// the decision was made on. The server must be Redis 6.2 or newer, or any Valkey. On Valkey 8.1,
+// Redis 8.4 and newer, a swap is one SET with IFEQ; on others it is a short script.
 //
 // # Outages
 //
@@ -22,7 +22,7 @@
 // # Server
 //
 // The server must not evict rows: maxmemory-policy is noeviction (the default) or volatile-ttl.
-// [Store.Diagnose] checks this and more. A user with only the necessary rights is made by:
+// [Store.Diagnose] checks this and more. This command makes a user with only the necessary rights:
 //
 //	ACL SETUSER chatguard on >secret ~cg1:* &cg1:* -@all +hello +auth +ping +client|setname
 //	  +get +set +del +mget +sadd +srem +smembers +evalsha +eval +time

@@ -51,9 +51,10 @@ func parseDocument(name, text string) ([]byte, int64, error) {
 	return []byte(data), revision, nil
 }
 
-// SetDocument replaces a document if it still has the given revision, and then has the next one. It
-// returns ErrConflict if it doesn't, and an error that wraps [shared.ErrUnconfirmed] if it isn't
-// known. A document has less than 1 MiB. The other nodes are notified over Changes.
+// SetDocument replaces a document if it still has the given revision. The new revision is one
+// higher. SetDocument returns ErrConflict if the document has another revision, and an error that
+// wraps [shared.ErrUnconfirmed] if it isn't known whether the document was replaced. A document
+// must be shorter than 1 MiB. The other nodes are notified over Changes.
 func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
 	before, err := s.readDocument(ctx, name)
 	if err != nil {

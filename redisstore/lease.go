@@ -85,9 +85,9 @@ func (l *Leadership) Leader() string {
 	return ""
 }
 
-// SetJudgedUntil notes that this node, as far as it leads, has handled all messages that were sent
-// before t. The times should come from one clock for all nodes, such as the chat's. A node that
-// doesn't lead should call it too: what it notes is stored as soon as it leads.
+// SetJudgedUntil notes that this node, if it leads, has handled all messages that were sent before
+// t. The times should come from one clock for all nodes, such as the chat's. A node that doesn't
+// lead should call it too: what it notes is stored as soon as it leads.
 func (l *Leadership) SetJudgedUntil(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,9 +95,9 @@ func (l *Leadership) SetJudgedUntil(t time.Time) {
 }
 
 // JudgedUntil returns until when the previous leader may have handled messages, or zero if it has
-// noted nothing. It is meaningful while this node leads. It is what the previous leader has noted
-// last if it has released the lease. If it was interrupted, it is 10 s later than what it noted
-// before its last renewal, because it may have led for so long.
+// noted nothing. It is meaningful while this node leads. If the previous leader released the lease,
+// it is the last time that this leader noted. If the leader was interrupted, it is the time noted
+// before its last renewal plus 10 s, because the leader may have led for that long.
 func (l *Leadership) JudgedUntil() time.Time {
 	ms := l.predecessor.Load()
 	if ms == 0 {

@@ -123,8 +123,8 @@ func (l *Leadership) judgedWithin(d time.Duration) int64 {
 	return l.judged.Add(d).UnixMilli()
 }
 
-// storeJudged stores how far this node may judge before it stops leading, which is a duration from
-// now.
+// storeJudged stores how far this node may judge before it stops leading, which is after the
+// duration left.
 func (l *Leadership) storeJudged(ctx context.Context, fence int64, left time.Duration) error {
 	judged := l.judgedWithin(left)
 	if judged == 0 {

@@ -15,7 +15,7 @@ const (
 	numberRenew   = time.Minute
 )
 
-// number is the node number that this node leases.
+// number leases a node number for this node.
 type number struct {
 	writer *writer
 	lease  atomic.Pointer[numberLease] // nil if there is none

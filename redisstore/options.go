@@ -169,7 +169,8 @@ func (o *Options) checkPlain(host string) error {
 	return nil
 }
 
-// defaultNode returns the host's name, as far as a node's may be like it, and a random part.
+// defaultNode returns the host's name, shortened and with '-' in place of characters that a node's
+// name can't have, and a random part.
 func defaultNode() string {
 	host, _ := os.Hostname() // empty if it isn't known
 	host = strings.Map(func(c rune) rune {
@@ -199,9 +200,9 @@ func moduleVersion() string {
 // listTimeout is how long reading a list may take: it can be much longer than one row.
 func (o *Options) listTimeout() time.Duration { return max(5*time.Second, o.Timeout) }
 
-// minConnectTimeout is how long making a connection may take at least.
+// minConnectTimeout is the lower bound of connectTimeout.
 const minConnectTimeout = time.Second
 
-// connectTimeout is how long making a connection, or examining the server first, may take. A
-// connection without any answer for so long is closed.
+// connectTimeout is how long making a connection, or examining the server in connect, may take. A
+// connection that gets no answer for that long is closed.
 func (o *Options) connectTimeout() time.Duration { return max(minConnectTimeout, o.Timeout) }

@@ -15,11 +15,10 @@ type Placement int
 
 const (
 	// PlaceByUser keeps the rows of a user in all channels in one slot, so that users spread over
-	// all shards. It suits policies without PerChannel
-	// and PerEverywhere limits.
+	// all shards. It suits policies without PerChannel or PerEverywhere limits.
 	PlaceByUser Placement = iota
 	// PlaceByChannel keeps the rows of a channel and of its users in one slot. It suits policies
-	// with PerChannel limits, and without PerUserEverywhere and PerEverywhere limits.
+	// with PerChannel limits, but without PerUserEverywhere or PerEverywhere limits.
 	PlaceByChannel
 	// PlaceTogether keeps the whole namespace in one slot, so in one shard. It suits every policy.
 	PlaceTogether

@@ -15,7 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// registry lists this node, and is what Run has last seen of the other nodes.
+// registry lists this node at the server, and holds what Run has last seen of the other nodes.
 type registry struct {
 	server  *server
 	notices *notices
@@ -28,11 +28,12 @@ type registry struct {
 	refusing atomic.Pointer[string] // why the server refuses to list this node; nil if it doesn't
 
 	otherPolicy atomic.Pointer[string] // the name of a node with another policy; nil if there is none
-	disagreed   int                    // how often in succession there was one; only for Run
+	disagreed   int                    // how many times in a row there was one; only for Run
 }
 
-// maxDisagreed is how often in succession another node may have another policy. Nodes that change
-// their policy at the same moment update the list at different moments.
+// maxDisagreed is how many times in a row a node with another policy must be seen before Health
+// reports it. Nodes that change their policy at the same moment update the list at different
+// moments.
 const maxDisagreed = 3
 
 // list returns the nodes whose Run is running, in the order of their names.
@@ -121,7 +122,7 @@ func (r *registry) notListed(ctx context.Context, err error) error {
 	return errors.New("redisstore: " + problem)
 }
 
-// id is this node's in the list of nodes. Two nodes with one name have different ones.
+// id returns this node's ID in the list of nodes. Nodes with the same name have different IDs.
 func (r *registry) id() string { return r.server.options.Node + "." + r.server.instance }
 
 // findNamesake notes whether another live node has this node's name. A process before this one that

@@ -41,8 +41,8 @@ func (r *replicas) note(confirmed int64) {
 }
 
 // awaited reports whether swaps wait for the replicas. A server without enough of them makes each
-// swap wait until the time is over, often longer, because it checks its timers every 100 ms. So
-// while they are missing for long, only the heartbeat waits.
+// swap wait until the time is over, often longer, because it checks its timers every 100 ms. So if
+// they are missing for long, only the heartbeat waits for them.
 func (r *replicas) awaited() bool {
 	known := r.few.Load()
 	return r.server.options.Replicas > 0 && (known == nil || !known.lasting)

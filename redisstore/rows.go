@@ -77,9 +77,9 @@ const maxDeleteTries = 100
 // number of these rows. The user's next message is that of a new user.
 //
 // An empty row stays in the store, under a key with the user's ID, until the row before would have
-// expired, or for a week if it had an override. Otherwise a node that misses the notice would take
-// the row for lost, and give it back. Rows doesn't return empty rows. A row that this version can't
-// read is removed. Delete needs the rights to SCAN and PTTL.
+// expired, or for a week if it had an override. Otherwise a node that misses the notice would think
+// that the row was lost, and restore it. Rows doesn't return empty rows. A row that this version
+// can't read is removed. Delete needs the rights to SCAN and PTTL.
 func (s *Store) Delete(ctx context.Context, userID string) (deleted int, err error) {
 	for row, err := range s.Rows(ctx, userID) {
 		if err != nil {

@@ -99,8 +99,8 @@ func (s *Store) exchange(ctx context.Context, guard Guard) {
 	}
 }
 
-// exchangeOnce calls the Guard's Exchange twice at the same time, and measures it: while one
-// prepares rows, the other waits for the server.
+// exchangeOnce calls the Guard's Exchange twice at the same time, so that one call can prepare rows
+// while the other waits for the server. It measures how long both take.
 func (s *Store) exchangeOnce(ctx context.Context, guard Guard) error {
 	var rows atomic.Int64
 	ctx = context.WithValue(ctx, exchangeKey{}, &rows)

@@ -95,7 +95,7 @@ func (s *Store) Changes() <-chan string { return s.notices.changes }
 
 // Number returns the number of this node, from 0 to 255, that no other live node of the namespace
 // has. ok is false before Run has leased one, and if the lease couldn't be renewed for 9 minutes.
-// Then Run leases another number.
+// Run then renews the lease, or leases another number.
 func (s *Store) Number() (n int, ok bool) { return s.number.current() }
 
 // Nodes returns the nodes whose Run is running, in the order of their names. A node that has

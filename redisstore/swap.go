@@ -70,7 +70,7 @@ func (s *Store) countFailed(swaps []*shared.Swap) {
 	}
 }
 
-// changesOf builds the changes that the swaps are, and returns those swaps that are possible.
+// changesOf returns the changes that make the swaps, and those of the swaps that are possible.
 func (s *Store) changesOf(swaps []*shared.Swap) ([]*change, []*shared.Swap) {
 	var all []change
 	var changes []*change
@@ -95,7 +95,7 @@ func (s *Store) changesOf(swaps []*shared.Swap) ([]*change, []*shared.Swap) {
 	return changes, changed
 }
 
-// fill makes c the change that a swap is.
+// fill fills in c with the change that makes a swap.
 func (s *Store) fill(c *change, swap *shared.Swap) error {
 	n := len(swap.Rows)
 	if n == 0 {
@@ -142,8 +142,8 @@ func expiry(until time.Time) int64 {
 }
 
 // addOwn adds the users of rows with HasOverride to the sets that Overrides reads, before the rows
-// are stored: a set may have too many users, but not too few. It returns the changes that may be
-// made.
+// are stored: a set may have too many users, but not too few. It returns the changes that can still
+// be made, and their swaps.
 func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.Swap) ([]*change, []*shared.Swap) {
 	type member struct{ key, user string }
 	var members []member

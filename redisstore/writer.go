@@ -177,8 +177,9 @@ func (w *writer) accepted(c *change) {
 	}
 }
 
-// compareAndSet replaces the value of one key that expires after the given time; 0 is never. If
-// somebody else has changed it, it returns what is stored.
+// compareAndSet replaces the value of a key if it is still was. The new value expires after the
+// given time; 0 means never. If somebody else has changed the value, compareAndSet returns what is
+// stored.
 func (w *writer) compareAndSet(ctx context.Context, key, was, is string, expires time.Duration) (stored string, done bool, err error) {
 	if err := w.server.ready(); err != nil {
 		return "", false, err
