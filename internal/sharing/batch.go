@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// batch is requests that are decided together, each on some of the same rows. request.batch returns
-// one.
+// batch is a group of requests that are decided together on the same rows, of which each uses some.
+// request.batch returns one.
 type batch struct {
 	requests []*request
 	flight   *knownRow  // that the batch leads; nil if it leads none
@@ -36,8 +36,8 @@ func (req *request) batch() *batch {
 }
 
 // run decides batches, in one round trip if no other node changes the rows in the meantime. It
-// changes the slice. All attempts together take up to a quarter longer than Store.Timeout; the
-// time for which a request has waited already is part of it.
+// changes the slice. All attempts together take up to a quarter longer than Store.Timeout,
+// including the time that a request has already waited.
 func (s *Rows) run(ctx context.Context, batches []*batch) {
 	if len(batches) == 0 {
 		return
@@ -84,8 +84,8 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 	}
 }
 
-// begin decides the requests for the first swap. It returns false if another batch works on a row,
-// and then decides them without the store.
+// begin decides the requests for the first swap. If another batch works on a row, begin decides
+// them without the store and returns false.
 func (b *batch) begin(s *Rows, now int64) bool {
 	b.collectRows(s)
 	for i := range b.rows {
@@ -98,8 +98,8 @@ func (b *batch) begin(s *Rows, now int64) bool {
 	return true
 }
 
-// swapWithin tries swaps for the rest of the time. The store itself waits for no longer than the
-// timeout, so that a context of its own is only made if a good part of the time is over.
+// swapWithin tries swaps for the rest of the time. The store itself waits no longer than the
+// timeout, so a context is made only if more than a quarter of the time is over.
 func (s *Rows) swapWithin(ctx context.Context, timeout, waited time.Duration, swaps []*shared.Swap) {
 	if waited > timeout/4 {
 		var cancel context.CancelFunc
@@ -109,8 +109,8 @@ func (s *Rows) swapWithin(ctx context.Context, timeout, waited time.Duration, sw
 	s.store.Swap(ctx, swaps)
 }
 
-// prepare prepares the swap of a batch that is decided. If what is known of its rows has changed
-// since, it decides again.
+// prepare prepares the swap of a decided batch. If what is known of its rows has changed since, it
+// decides again.
 func (b *batch) prepare(s *Rows, now int64) {
 	for !b.stage() {
 		b.decide(s, now, false)
@@ -122,8 +122,8 @@ func (b *batch) prepare(s *Rows, now int64) {
 	}
 }
 
-// decide decides the requests on the rows as they are known. If offline is true, that is without
-// the store, on the rows as swaps in progress would leave them.
+// decide decides the requests on the rows as they are known. If offline is true, it decides without
+// the store, as if the swaps in progress had succeeded.
 func (b *batch) decide(s *Rows, now int64, offline bool) {
 	if len(b.rows) == 0 {
 		b.collectRows(s)

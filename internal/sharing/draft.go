@@ -13,8 +13,8 @@ type rowDraft struct {
 	known  *knownRow
 	pinned bool // known is kept in memory for the batch alone
 
-	base     *limits.Row // what the draft was made of
-	version  uint64      // of what was known
+	base     *limits.Row // what the draft was made from
+	version  uint64      // knownRow.version as the draft has it
 	offline  *limits.Row // knownRow.offline as the draft has it
 	draft    limits.Draft
 	observed uint64         // the version that observe has left, if the row was certain then; otherwise 0
@@ -68,8 +68,8 @@ func (r *rowDraft) load(now int64, offline bool) {
 	r.draft.ImportStrikes(r.offline)
 }
 
-// write makes the row's next version of the draft, if that differs. The number of its stamp is
-// above that of every known write of the row.
+// write makes the row's next version from the draft, if the draft has changes. The number of its
+// stamp is above that of every known write of the row.
 func (r *rowDraft) write(s *Rows, now int64) {
 	if !r.draft.Changed() {
 		return
@@ -77,8 +77,8 @@ func (r *rowDraft) write(s *Rows, now int64) {
 	r.next = r.draft.Row(limits.Stamp{Seq: max(r.issued, r.base.Writes().Seq) + 1, Writer: s.writer}, now)
 }
 
-// stage makes the row's next version known to offline decisions. If messages are pending, the
-// version is known from now on to include them. stage returns false if what was known has changed.
+// stage makes the row's next version known to offline decisions. If messages are pending, it adds a
+// try, because the version includes them. stage returns false if what was known has changed.
 func (r *rowDraft) stage() bool {
 	if r.next == nil {
 		return true
@@ -98,8 +98,8 @@ func (r *rowDraft) stage() bool {
 	return true
 }
 
-// unstage undoes stage. If the swap may have happened, recordOffline or the row that the store has
-// says so.
+// unstage undoes stage. If the swap may have happened, recordOffline notes it, or the row in the
+// store shows it.
 func (r *rowDraft) unstage(happened bool) {
 	if !r.staged {
 		return

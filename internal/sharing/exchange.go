@@ -22,8 +22,8 @@ func (s *Rows) Exchange(ctx context.Context) error {
 	return s.reconcile(ctx)
 }
 
-// listOverrides makes the next reconcile read the rows with an override, once for each channel. The
-// users may have sent nothing here yet.
+// listOverrides makes the next reconcile read the rows with an override, once for each channel. It
+// includes users who have sent nothing here yet.
 func (s *Rows) listOverrides(ctx context.Context) (err error) {
 	s.tables.EachTable(func(channelID string, _ *limits.Table) {
 		if _, listed := s.listed.Load(channelID); listed || err != nil {
@@ -41,7 +41,8 @@ func (s *Rows) listOverrides(ctx context.Context) (err error) {
 	return err
 }
 
-// Forget notes that a channel was removed. What its tables have unsent is still exchanged.
+// Forget notes that a channel was removed. unsent is what its tables had unsent, which is still
+// exchanged.
 func (s *Rows) Forget(channelID string, unsent []limits.Unsent) {
 	for _, u := range unsent {
 		s.addUnsent(Key{channelID, u.User}, u)
@@ -49,7 +50,7 @@ func (s *Rows) Forget(channelID string, unsent []limits.Unsent) {
 	s.listed.Delete(channelID)
 }
 
-// collect makes pending what was spent in the tables since the last call.
+// collect marks as pending what was spent in the tables since the last call.
 func (s *Rows) collect() {
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
@@ -74,7 +75,7 @@ func (s *Rows) collectRow(key Key) {
 	}
 }
 
-// addUnsent makes pending what was spent in a table.
+// addUnsent marks as pending what was spent in a table.
 func (s *Rows) addUnsent(key Key, u limits.Unsent) {
 	t := s.known.stripe(key)
 	t.mu.Lock()
@@ -99,8 +100,9 @@ func (s *Rows) importRow(key Key, row *limits.Row) {
 	}
 }
 
-// reconcile swaps the rows in which something is pending. A row that can't be swapped stays as it
-// is, and doesn't keep others from being swapped. reconcile returns the first error.
+// reconcile swaps the rows in which something is pending or which are due. A row that can't be
+// swapped stays as it is, and doesn't keep others from being swapped. reconcile returns the first
+// error.
 func (s *Rows) reconcile(ctx context.Context) (err error) {
 	away := false
 	var rows []*knownRow

@@ -9,8 +9,8 @@ import (
 
 // Judge judges a message of a user in a channel. order has the places of the limits in all
 // channels. offline reports whether the decision was made without the store. The error is the
-// context's, if that has ended and the message is being decided elsewhere. It is spent then, if it
-// is allowed.
+// context's, if it ends while another goroutine decides the message. The message's cost is then
+// still spent if it is allowed.
 func (s *Rows) Judge(ctx context.Context, clock Reading, c *Channel, userID string, order map[string]int, q *limits.Request, d *limits.Decision) (offline bool, err error) {
 	c.use(clock.Now.UnixNano())
 	if only := s.scopes.onlyScope(c); only != nil && s.repeatRefusal(clock, Key{c.id, userID}, only.set, q, d) {
@@ -37,7 +37,7 @@ type Outcome struct {
 }
 
 // JudgeAll judges messages of a channel, like Judge. Messages that are abandoned have no decision.
-// The error is the context's if there are any.
+// If there are any, the error is the context's.
 func (s *Rows) JudgeAll(ctx context.Context, c *Channel, order map[string]int, cases []limits.Case, outcomes []Outcome) error {
 	var requests, open [BatchSize]*request
 	n, clock := 0, s.Read()

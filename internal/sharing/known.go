@@ -25,8 +25,8 @@ type knownRow struct {
 	// seen is when it was certain that the store has this row, by the shared clock. It is 0 if that
 	// isn't certain any more.
 	seen int64
-	// replaced is set when another node has replaced the row, so that the store hasn't lost a row
-	// if it has none or an older one.
+	// replaced is set when another node may have replaced the row. A missing or older row in the
+	// store is then no loss.
 	replaced bool
 	// refusal is the last refusal that was certain; nil if there was none since the row changed.
 	refusal *refusal
@@ -65,7 +65,8 @@ const maxPending = 64
 // maxTries is how many tries are remembered. It is less than maxPending.
 const maxTries = 32
 
-// certain is how long a row is certain at most. A notice about a change by hand may be lost.
+// certain is the maximum time for which a row counts as certain, because a notice about a change by
+// hand may be lost.
 const certain = 10 * time.Second
 
 // repeat fills in the decision on a request, if the refusal certainly holds for it.
@@ -117,9 +118,9 @@ func (k *knownRow) merge() {
 	}
 }
 
-// addTry notes a swap that may have happened; it included the first pending messages, as many as
-// included says. If there are too many tries, addTry forgets the first, as if that swap had
-// happened. So no message counts twice.
+// addTry notes a swap that may have happened. included is how many pending messages it included,
+// counted from the first. If there are too many tries, addTry forgets the first, as if that swap
+// had happened. So no message counts twice.
 func (k *knownRow) addTry(stamp limits.Stamp, included int) {
 	k.tries = append(slices.Clone(k.tries), try{stamp, included})
 	if len(k.tries) <= maxTries {
@@ -148,8 +149,8 @@ func (k *knownRow) withdraw(stamp limits.Stamp) (included int) {
 }
 
 // included returns how many of the pending messages a row includes. If other nodes have written the
-// row so often since a try that it can't tell whether the try has succeeded, it assumes so. So no
-// message counts twice.
+// row so often since a try that the row doesn't show whether the try has succeeded, included
+// assumes that it has. So no message counts twice.
 func included(tries []try, writes limits.Writes) int {
 	for _, t := range slices.Backward(tries) {
 		if yes, known := writes.Include(t.stamp); yes || !known {

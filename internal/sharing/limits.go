@@ -50,8 +50,8 @@ type scopes struct {
 type Channel struct {
 	id            string
 	users, common atomic.Pointer[scope] // of each user, and of everyone together; nil if there are none
-	// used is when a message was judged by these rows; it may be a second older. Such a channel has
-	// no rows of its own that tell whether it is in use.
+	// used is when these rows last judged a message, and may be a second behind. The Guard's tables
+	// don't show whether such a channel is in use.
 	used atomic.Int64
 }
 
@@ -74,7 +74,7 @@ func (s *Rows) Change(sets *limits.Sets, at int64) {
 	changeScope(&s.scopes.overall, sets[limits.PerEverywhere], at)
 }
 
-// Used returns when a message was judged by the channel's rows; it may be a second older.
+// Used returns when the channel's rows last judged a message. It may be a second behind.
 func (c *Channel) Used() int64 { return c.used.Load() }
 
 // use notes that the channel is in use at that time.
@@ -84,11 +84,12 @@ func (c *Channel) use(at int64) {
 	}
 }
 
-// flight returns the key of the row that stands for the flights of a row; c is its channel, or nil.
+// flight returns the key of the row that stands for a row's flight; c is the row's channel, or nil.
 // A flight is a single-flight: of the requests that need a row, one at a time works with the store.
 // All rows of a message have the same flight, and no row has two. So there is one flight for each
-// user in a channel, or for each user or channel if they have limits of their own. If both have, or
-// if there are PerEverywhere limits, everything is one flight, with an empty key.
+// user in a channel, for each user if there are PerUserEverywhere limits, or for each channel if
+// there are PerChannel limits. If there are both, or PerEverywhere limits, everything is one
+// flight, with an empty key.
 func (s *scopes) flight(c *Channel, key Key) Key {
 	everywhere, common := s.everywhere.Load() != nil, c != nil && c.common.Load() != nil
 	switch {

@@ -51,8 +51,8 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	return true
 }
 
-// splitOff decides without the store the messages that use a row that can't be read. If all
-// messages of the batch use it, splitOff returns false and does nothing.
+// splitOff decides the messages that use an unreadable row, without the store. If all messages of
+// the batch use it, splitOff returns false and does nothing.
 func (b *batch) splitOff(s *Rows, row int) bool {
 	var using, others []*request
 	for _, req := range b.requests {
@@ -121,8 +121,8 @@ func (b *batch) isCurrent() bool {
 	return !slices.ContainsFunc(b.rows, func(r rowDraft) bool { return r.known.version != r.version })
 }
 
-// lockStripes locks the stripes of the batch's rows, for a batch without the store. A stripe is
-// locked alone otherwise.
+// lockStripes locks the stripes of the batch's rows, for a decision without the store. Nothing else
+// holds more than one stripe's lock at a time.
 func (b *batch) lockStripes(s *Rows) (unlock func()) {
 	var uses [stripeCount]bool
 	for i := range b.rows {

@@ -11,7 +11,7 @@ import (
 )
 
 // request is a message to judge, or a change by hand, that needs the rows in the store. At most one
-// swap of a row is in progress: it is a single-flight. Messages that arrive meanwhile wait, and are
+// swap of a row is in progress (single-flight). Messages that arrive meanwhile wait, and are
 // decided together on the row that the swap leaves. So nodes, not messages, compete for a row.
 type request struct {
 	// refs are the user's row in the channel, and the other rows that the request needs. They have
@@ -46,7 +46,7 @@ type request struct {
 	room [limits.Scopes]rowRef
 }
 
-// freeRequests are those for messages. Most messages need no other memory.
+// freeRequests holds requests for reuse. Most messages need no other memory.
 var freeRequests = sync.Pool{New: func() any { return new(request) }}
 
 // newRequest returns a request for a message. Its refs have to be set.
@@ -62,7 +62,7 @@ func (req *request) free() {
 	freeRequests.Put(req)
 }
 
-// newReconcile returns an edit that changes nothing, for a row in which something is pending.
+// newReconcile returns an edit that changes nothing, for a row that is pending or due.
 func newReconcile(ref rowRef) *request {
 	req := freeRequests.Get().(*request)
 	req.single, req.edit, req.refs = true, noChange, append(req.room[:0], ref)
@@ -71,11 +71,11 @@ func newReconcile(ref rowRef) *request {
 
 func noChange([]*limits.Draft) error { return nil }
 
-// maxBatch is how many messages are decided together.
+// maxBatch is the maximum number of messages decided together.
 const maxBatch = 64
 
-// decide decides a request. It returns the context's error if the context has ended and the message
-// is being decided elsewhere. It is spent then, if it is allowed.
+// decide decides a request. It returns the context's error if the context ends while another
+// goroutine decides the message. The message's cost is then still spent if it is allowed.
 func (s *Rows) decide(ctx context.Context, req *request) error {
 	if s.known.enqueue(req) {
 		return s.wait(ctx, req)
@@ -86,7 +86,7 @@ func (s *Rows) decide(ctx context.Context, req *request) error {
 	return nil
 }
 
-// decideAll decides requests together. If they are single, they have different rows. It returns the
+// decideAll decides requests together. Single requests must have different rows. It returns the
 // same error as decide.
 func (s *Rows) decideAll(ctx context.Context, requests []*request) (err error) {
 	var led []*batch
@@ -239,8 +239,8 @@ func (s *Rows) leadNext(ctx context.Context, req *request) {
 	s.run(ctx, batches)
 }
 
-// goesWith reports whether the next request of req's flight can be decided together with req and
-// those after it.
+// goesWith reports whether the next request of req's flight can be decided together with those
+// taken so far, the first of which is req.
 func (req *request) goesWith(next *request, taken []*request) bool {
 	if req.edit == nil {
 		return next.edit == nil && len(taken) < maxBatch

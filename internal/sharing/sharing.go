@@ -1,7 +1,8 @@
 // Package sharing keeps what a Guard knows of the rows in a store that several Guards share. It
-// judges messages by these rows, from memory if that is certain, and otherwise by comparing and
-// swapping them in the store. While the store is away, it decides by what it knows, and remembers
-// what is pending. It must not know messages, policies or verdicts, nor which store it uses.
+// judges messages by these rows, from memory if the result is certain, and otherwise by comparing
+// and swapping them in the store. While the store is away, it decides by what it knows, and
+// remembers what is pending. It must not know messages, policies or verdicts, nor which store it
+// uses.
 package sharing
 
 import (
@@ -53,9 +54,9 @@ type Tables interface {
 // Key identifies a row, as the IDs of a shared.Row do.
 type Key struct{ ChannelID, UserID string }
 
-// New returns the rows of a store, of which none is known. It remembers at most maxRows. If exact
-// is true, the rows decide. Otherwise, the tables decide, and the rows are compared with them at
-// each Exchange.
+// New returns Rows that know no row of the store yet. It remembers at most maxRows. If exact is
+// true, the rows decide. Otherwise, the tables decide, and the rows are compared with them at each
+// Exchange.
 func New(store shared.Store, maxRows int, exact bool, tables Tables) *Rows {
 	s := &Rows{store: store, tables: tables, exact: exact, writer: rand.Uint32()}
 	for i := range s.known.stripes {
