@@ -8,8 +8,8 @@ type Refund struct {
 	// Observed means that an observing limit had no room for it. Such a limit may have spent
 	// nothing, so no observing limit refunds anything.
 	Observed bool
-	// Shared means that the message may have counted later than At, because of other messages in a
-	// row that it shares with them.
+	// Shared means that the message may have counted later than At, because it shares a row with
+	// other messages.
 	Shared bool
 }
 

@@ -22,11 +22,12 @@ type Budget struct {
 const (
 	// tableBytes is approximately how much memory a table takes in addition to its rows.
 	tableBytes = 512
-	// countedChange is the part of a table's bytes that changes before they are counted again.
+	// countedChange means that a table's bytes are counted again once more than a sixteenth of them
+	// has changed.
 	countedChange = 16
 	// compared is how many tables findLargest looks at.
 	compared = 8
-	// givenUp is the part of a shard's rows that giveUp evicts.
+	// givenUp means that giveUp evicts an eighth of a shard's rows.
 	givenUp = 8
 )
 

@@ -7,7 +7,7 @@ import (
 
 // cascade has two token buckets. The first bucket that holds a message's whole cost pays it alone.
 // A message paid by the first one is of normal priority, one paid by the other of low priority.
-// That is the marker of RFC 4115, colour-blind: green from the committed bucket, otherwise yellow
+// This is the colour-blind marker of RFC 4115: green from the committed bucket, otherwise yellow
 // from the excess bucket, otherwise red. Both buckets fill by themselves.
 //
 // The words: those of each bucket. The steps loop over a rule's buckets.
@@ -71,8 +71,8 @@ var cascade = algorithm{
 		}
 	},
 
-	// Both buckets count the messages. What is reported is the count of the bucket that would have
-	// paid them: see refund.
+	// Both buckets count the messages. charge returns the count of the bucket that would have paid
+	// them: see refund.
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		payer := 0
 		for i := range r.buckets {
@@ -91,7 +91,7 @@ var cascade = algorithm{
 	},
 
 	// A message whose priority is known to be normal was paid by the first bucket. Otherwise the
-	// last bucket that something is missing from gets it back first.
+	// second bucket is refunded first, up to what is missing from it.
 	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
 		for i, b := range slices.Backward(r.buckets) {
 			part := back

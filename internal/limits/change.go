@@ -166,7 +166,7 @@ func sameState(a, b []uint64) bool {
 	return slices.Equal(a, b[:len(a)]) && !slices.ContainsFunc(b[len(a):], func(w uint64) bool { return w != 0 })
 }
 
-// change converts the shard's rows and keeps at most most of them.
+// change evicts the shard's rows beyond a number, and converts the rest.
 func (s *shard) change(c *conversion, most int) {
 	s.evictTo(most, c.at)
 	if enough := s.nextSize(s.count); c.set.width > s.width && enough < s.len() {
@@ -205,8 +205,8 @@ func (s *shard) change(c *conversion, most int) {
 	}
 }
 
-// personalRules returns the rules of users with overrides. After a change, these rules must be
-// rebuilt.
+// personalRules returns the current rules of users with a personal record, and discards them, so
+// that they are built again after a change.
 func (s *shard) personalRules() map[uint64][]Rule {
 	if len(s.personal) == 0 {
 		return nil

@@ -125,8 +125,8 @@ const lengthBits = 24
 
 // The flags of a countedDay.
 const (
-	// changingFlag means that the calendar has changed: this day need not be one of its days, and
-	// the day after it may be transitional.
+	// changingFlag means that the calendar has changed: this day need not be one of the new
+	// calendar's days, and the day after it may be transitional.
 	changingFlag = 1 << 62
 	// partialFlag means that this day is transitional: its allowance is proportional to its length.
 	partialFlag = 1 << 63
@@ -206,7 +206,7 @@ func (r *Rule) dayAfter(d countedDay) (next countedDay) {
 	return next
 }
 
-// maxCarriedDays is the maximum number of days whose allowances an overdrawn day takes.
+// maxCarriedDays is the maximum number of days whose allowances an overdrawn day uses up.
 const maxCarriedDays = 1000
 
 func (r *Rule) levelOfDay(d countedDay) level {

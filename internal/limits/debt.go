@@ -1,9 +1,9 @@
 package limits
 
-// The steps of both buckets. Their state is not a level but the time at which the debt will be
-// zero. This is the theoretical arrival time of the generic cell rate algorithm (ITU-T I.371). The
-// debt is that time minus now. So the debt shrinks continuously without any counting, and a change
-// of capacity needs no conversion.
+// The steps of the token bucket and the leaky bucket. Their state is not a level but the time at
+// which the debt will be zero. This is the theoretical arrival time of the generic cell rate
+// algorithm (ITU-T I.371). The debt is that time minus now. So the debt shrinks continuously
+// without any counting, and a change of capacity needs no conversion.
 
 func isValidDebt(old *Rule, state []uint64, last int64) bool {
 	return len(state) == 1 && old.interval > 0 && state[0] <= uint64(last+MaxTime)

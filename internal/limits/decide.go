@@ -10,9 +10,9 @@ type Place struct {
 	Order map[string]int
 }
 
-// Judge judges a message of the user, including the limits of the other places, and stores the
-// effects. All calls must pass the places in the same order, so that no two decisions deadlock. If
-// the table is closed, Judge does nothing and returns false. The tables of the other places must
+// Judge judges a message of the user by the limits of the table and of the other places, and stores
+// the effects. All calls must pass the places in the same order, so that no two decisions deadlock.
+// If the table is closed, Judge does nothing and returns false. The tables of the other places must
 // not be closed before this one.
 func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) (open bool) {
 	var p place

@@ -11,7 +11,7 @@ type RowText struct {
 	Seq    uint64    `json:"seq"`    // number of the write
 	Writer uint32    `json:"writer"` // the process that wrote the row
 	Last   time.Time `json:"last,omitzero"`
-	// Kept is how long the row is kept, if that is longer than the rest has an effect.
+	// Kept is until when the row is kept, if the rest has no effect any more before that.
 	Kept time.Time `json:"kept_until,omitzero"`
 	// Strikes are nil if the user has none.
 	Strikes *StrikesText    `json:"strikes,omitempty"`
@@ -37,7 +37,7 @@ type UsageText struct {
 	// ExtraCapacity and ExtraInterval are those of a cascade's second bucket.
 	ExtraCapacity int64     `json:"extra_capacity,omitempty"`
 	ExtraInterval string    `json:"extra_interval,omitempty"`
-	Slices        int       `json:"slices,omitempty"` // of a sliding-window that has several
+	Slices        int       `json:"slices,omitempty"` // of a sliding window that has several
 	Until         time.Time `json:"until,omitzero"`   // from then on the usage has no effect
 	State         []uint64  `json:"state"`            // the algorithm's own numbers
 }

@@ -52,8 +52,8 @@ func (t *Table) lockHash(hash uint64) *shard {
 	return nil
 }
 
-// lockNext is lockHash for a caller who holds the shard that, or nil. It unlocks that, unless it is
-// the shard for the hash, too.
+// lockNext is lockHash for a caller who may already hold a shard; nil means none. It unlocks this
+// shard, unless it is also the shard for the hash.
 func (t *Table) lockNext(that *shard, hash uint64) *shard {
 	if that != nil {
 		if t.shard(hash) == that {
@@ -156,7 +156,7 @@ func (s *shard) adopt(from *shard, slot int) {
 	}
 }
 
-// enter puts two new shards into the directory, in place of the shard that they were.
+// enter puts two new shards into the directory, in place of the shard that was split.
 func (t *Table) enter(lower, upper *shard) {
 	d := t.directory.Load()
 	if d == nil {

@@ -63,7 +63,7 @@ type encoder struct {
 	buffer []byte // the rows' bytes
 }
 
-// encoders is a pool, so that many small tables need no new memory for each.
+// encoders is a pool, so that encoding many small tables needs no new memory for each table.
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 // DirtyAll marks all rows as dirty, including confirmed ones.

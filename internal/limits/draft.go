@@ -2,8 +2,8 @@ package limits
 
 import "slices"
 
-// Draft is a working copy of a Row. Judge, and the methods of Draft, change it as the methods of
-// Table change a table's row. It is for one goroutine. Create one with NewDraft.
+// Draft is a working copy of a Row. JudgeDrafts and the methods of Draft change it as the methods
+// of Table change a table's row. It is for one goroutine. Create one with NewDraft.
 type Draft struct {
 	account
 	base  *Row
@@ -11,7 +11,7 @@ type Draft struct {
 	room  *rowRoom // of the draft's words, for Row; nil if they don't fit
 }
 
-// rowRoom is the memory of a usual row.
+// rowRoom is the memory for a row of usual size.
 type rowRoom struct {
 	row   Row
 	words [12]uint64
@@ -60,7 +60,7 @@ func (d *Draft) load(set *Set, base *Row, at int64, room []uint64) {
 // every second, so it probably differs from the series in an earlier row of the user.
 func firstSeries(at int64) uint8 { return uint8(at >> 30) }
 
-// Changed reports whether the draft differs from the row it was made of.
+// Changed reports whether the draft differs from the row that it was made from.
 func (d *Draft) Changed() bool { return d.changed }
 
 // JudgeDrafts judges a message, as Table.Judge does. The first draft is the user's row in the
@@ -78,7 +78,7 @@ func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decisi
 	}
 }
 
-// Spent is what messages have spent on another node.
+// Spent is what messages have spent that a row doesn't include yet.
 type Spent struct {
 	At      int64 // when they counted
 	N       int64 // cost of allowed messages
@@ -95,9 +95,9 @@ func (s *Spent) Add(later Spent) {
 }
 
 // Spend spends what was allowed elsewhere, whether it fits or not. Limits that observe spend it
-// only if it fits. A message before the row's last use counts at that use, however long ago it was:
-// that doesn't mean that a clock was set back. Spend returns by how much the limit with the least
-// room is overdrawn in addition.
+// only if it fits. A message before the row's last use counts at that use, however much earlier it
+// is, and doesn't mean that a clock was set back. Spend returns by how much it overdraws the limit
+// with the least room.
 func (d *Draft) Spend(s Spent) (overdrawn int64) {
 	d.at = max(s.At, int64(d.row[wordLast]))
 	d.rules = d.set.rulesOf(d.personal, s.Roles)

@@ -10,11 +10,11 @@ type SeenRow struct {
 }
 
 // IsFrozen judges a message by rows as they were last seen, and reports whether the decision
-// certainly is the one on the rows as they are now. That is so if the user is exempt. It is also so
-// for a refusal that changes nothing, if a message of cost 1 has no room either, and if both still
-// hold after the time skew, by which the clock of another node may be ahead. Then nobody can have
-// changed the rows in the meantime, except by hand. Rows of limits with other scopes must refuse by
-// themselves, since messages in other channels or of other users use them, too.
+// certainly also holds for the rows as they are now. It does if the user is exempt. So does a
+// refusal that changes nothing, if a message of cost 1 has no room either, and if both are still
+// true after the duration skew, by which the clock of another node may be ahead. Then nobody can
+// have changed the rows in the meantime, except by hand. Rows of limits with other scopes must
+// refuse by themselves, since messages in other channels or of other users use them, too.
 //
 // until is the time up to which the same request certainly gets the same decision, except for its
 // At and LeaveAt, which are the request's time. It is 0 if that isn't known.

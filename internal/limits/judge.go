@@ -4,8 +4,9 @@ package limits
 type Request struct {
 	// At is in nanoseconds since the Unix epoch. It is at least 0 and less than MaxTime.
 	At int64
-	// Latest is the latest time of a row's last use if the row's clock hasn't been set back since;
-	// see Present.Note. 0 means that the clock was set back whenever a message is too early.
+	// Latest is the latest time at which a row can have been last used, unless a clock was set back
+	// since; see Present.Note. 0 means that a message that is too early always shows that the clock
+	// was set back.
 	Latest int64
 	Cost   int64 // 1 or more
 	Roles  uint8 // one bit per role
@@ -29,7 +30,7 @@ type Decision struct {
 	// channel.
 	At    int64
 	Taken int64 // what was spent: 0 if throttled
-	// Counted is how much of a throttled message's cost still counts, in every limit that counts
+	// Counted is the part of a throttled message's cost that was counted in every limit that counts
 	// throttled messages.
 	Counted int64
 	// Remaining is how many messages of cost 1 Limit would still allow.

@@ -31,8 +31,8 @@ var (
 	ErrNoLimit = errors.New("there is no such limit")
 )
 
-// clockJump is the maximum time by which a message may be before its author's last use and count as
-// late. If the message is earlier than that, the clock has jumped.
+// clockJump is the maximum time by which a message can precede its author's last use and still
+// count as late. If the message is earlier than that, the clock has jumped.
 const clockJump = 60 * nanosPerSecond
 
 const nanosPerSecond = 1_000_000_000

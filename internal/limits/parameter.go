@@ -15,7 +15,8 @@ type Parameter struct {
 	// a Zone or a Clock they are 0.
 	Least, Most int64
 	// Suggested is a value to begin with when a person makes a new limit, in the unit of the
-	// bounds; 0 for a Zone or a Clock. Omitting the parameter means this value only if it is Least.
+	// bounds; 0 for a Zone or a Clock. The parameter can be omitted only if Suggested equals Least;
+	// it then has this value.
 	Suggested int64
 	// Overridable means that a role or a user may have another value; see Numbers.
 	Overridable bool
@@ -36,7 +37,7 @@ const (
 type AlgorithmInfo struct {
 	Name       string
 	Parameters []Parameter
-	// Words is how many words of 8 bytes the state of one user takes, for a sliding-window with one
+	// Words is how many words of 8 bytes the state of one user takes, for a sliding window with one
 	// slice. If PerMessage is set, the state takes one more word for each message that the limit
 	// allows.
 	Words      int
@@ -82,7 +83,7 @@ func (p Parameter) overridable() Parameter {
 	return p
 }
 
-// isOptional reports whether a limit without the parameter has its least value.
+// isOptional reports whether the parameter can be omitted; it then has its least value.
 func (p *Parameter) isOptional() bool { return p.Suggested == p.Least }
 
 // check returns an error if a value is out of bounds.

@@ -52,8 +52,8 @@ func (t *Table) Pardon(user string, o Offence, now int64, others ...Place) (done
 // PardonAll undoes offences. It removes their strikes if those still count, and refunds what they
 // spent in the limits that count throttled messages. It clears their silences, unless another
 // penalty silences the user for longer. The offences must include every offence of the user from
-// the first to the last. PardonAll returns nil if there is nothing to do, so a second call returns
-// nil. So it does if the table is closed. others are the additional places that the messages used.
+// the first to the last. PardonAll returns nil if the table is closed, or if there is nothing to
+// do, as for a second call. others are the additional places that the messages used.
 func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...Place) (taken *Taken) {
 	if len(offences) == 0 {
 		return nil
@@ -175,7 +175,8 @@ func (p *place) unpardon(taken *Taken, now int64) (done bool) {
 	return done
 }
 
-// leavesFresh reports whether a row in which the pardon has left nothing may have been dropped.
+// leavesFresh reports whether the pardon left no strikes and no silence, so that the row may have
+// been dropped.
 func (taken *Taken) leavesFresh() bool {
 	after := taken.rows[0].after
 	return strikeCount(after) == 0 && after[wordSilentUntil] == 0

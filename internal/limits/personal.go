@@ -41,8 +41,8 @@ func (o Own) activePart(at int64) Own {
 	return o
 }
 
-// IsExempt reports whether the user is exempt at that time; byRole says whether their roles exempt
-// them.
+// IsExempt reports whether the user is exempt at that time; byRole says whether their roles or the
+// message's kind exempt them.
 func (o *Own) IsExempt(byRole bool, at int64) bool {
 	switch o.activePart(at).Exemption {
 	case Exempt:

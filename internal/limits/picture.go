@@ -4,11 +4,11 @@ package limits
 // the algorithm doesn't have are zero. Times are nanoseconds since the Unix epoch. The fractions
 // are rounded; decisions never use them.
 type Picture struct {
-	// Tokens are those in a token-bucket, or in a cascade's first bucket. They are less than 0
-	// after a capacity was lowered. ExtraTokens are those in a cascade's second bucket.
+	// Tokens are those in a token bucket, or in a cascade's first bucket. They can be below 0 after
+	// a capacity was lowered. ExtraTokens are those in a cascade's second bucket.
 	Tokens, ExtraTokens float64
 
-	// Waiting is how many messages a leaky-bucket holds. Leaves is when the next of them leaves; 0
+	// Waiting is how many messages a leaky bucket holds. Leaves is when the next of them leaves; 0
 	// if none waits.
 	Waiting, Leaves int64
 
@@ -17,7 +17,7 @@ type Picture struct {
 	From, Until int64
 	Count       int64 // of the window
 
-	// A sliding-window's From and Until are those of the current slice. Count is the count of all
+	// A sliding window's From and Until are those of the current slice. Count is the count of all
 	// slices but the oldest, Previous the count of the oldest. Weight is the part of that slice
 	// which still counts, from 0 to 1. Estimate is Previous × Weight + Count. Slices are the counts
 	// from the current slice to the oldest; nil for a window of one slice.
@@ -25,8 +25,8 @@ type Picture struct {
 	Weight, Estimate float64
 	Slices           []int64
 
-	Times  int64 // how many times a sliding-log holds that count
-	Oldest int64 // the first of them
+	Times  int64 // number of messages that count in a sliding log
+	Oldest int64 // time of the first of them
 }
 
 func pictureOfTokens(r *Rule, state []uint64, at int64) Picture {
@@ -49,8 +49,7 @@ func pictureOfQueue(r *Rule, state []uint64, at int64) (p Picture) {
 	return p
 }
 
-// pictureOfWindow returns the picture of an algorithm with one count, whose windows are as present
-// returns them.
+// pictureOfWindow returns the picture of a window with one count.
 func pictureOfWindow(r *Rule, start, count int64) Picture {
 	return Picture{From: start, Until: start + r.interval, Count: count}
 }

@@ -1,9 +1,9 @@
 package limits
 
-// isPlain reports whether judgePlain can decide about a request that only the row and the set
-// concern: all limits decide, none delays messages or counts throttled ones, the user has no
-// personal record, the whole cost is judged, a throttled message gives a strike, and the clock
-// wasn't set back.
+// isPlain reports whether judgePlain can decide about a request that uses only the row and the set:
+// all limits decide, none delays messages or counts throttled ones, the user has no personal
+// record, the whole cost is judged, a throttled message gives a strike, and the clock wasn't set
+// back.
 func (s *Set) isPlain(row []uint64, q *Request) bool {
 	return !s.special && !hasFlag(row, personalFlag) && !q.UpTo && !q.Try && !q.isBack(int64(row[wordLast]))
 }

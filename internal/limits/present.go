@@ -23,7 +23,7 @@ type agreement struct {
 	doubt doubt
 }
 
-// doubt is messages in a row that are far from the present, all in the same direction.
+// doubt is consecutive messages that are far from the present, all in the same direction.
 type doubt struct {
 	messages      int
 	first, latest int64  // times
@@ -32,12 +32,13 @@ type doubt struct {
 }
 
 const (
-	// presentStep is how far the present follows messages at once, so that few of them write it.
+	// presentStep is how far ahead of the present a message must be to move it, so that few
+	// messages write it.
 	presentStep = clockJump / 2
 
-	// The present moves on by more than clockJump if two messages in a row say so. It moves back if
-	// six in a row say so, over a time that is shorter for several users. Late messages are hardly
-	// ever so many without one on time between them, and in order.
+	// The present moves on by more than clockJump if two consecutive messages agree. It moves back
+	// if six do, over a time that is shorter for several users. Late messages hardly ever arrive so
+	// many at a time, in order, without one on time between them.
 	aheadMessages  = 2
 	behindMessages = 6
 	behindSeveral  = 10 * nanosPerSecond

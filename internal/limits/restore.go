@@ -4,8 +4,8 @@ import "fmt"
 
 // Restore restores a row, as of the time at. It ignores a row of a limit that the set doesn't have,
 // or has with another algorithm; that limit starts fresh. It also ignores state that was already
-// forgotten a minute before at, because tidy would drop it. It
-// returns ErrClosed if the table is closed.
+// forgotten a minute before at, because tidy would drop that. It returns ErrClosed if the table is
+// closed.
 func (t *Table) Restore(row StateRow, at int64) error { return t.restore(row, at, at-clockJump) }
 
 // restore is Restore, but it ignores state that was already forgotten at the time before.

@@ -48,8 +48,8 @@ func setSeries(row []uint64, series uint8) {
 
 func nextSeries(row []uint64) { setSeries(row, seriesOf(row)+1) }
 
-// version returns how often the row was changed. A store uses it to tell whether a row has changed
-// since it was written.
+// version returns the row's version: the shard's count of changes at the row's last change. A store
+// uses it to tell whether a row has changed since it was written.
 func version(row []uint64) uint32 { return uint32(row[wordMeta] >> versionShift) }
 
 func hasFlag(row []uint64, flag uint64) bool { return row[wordMeta]&flag != 0 }

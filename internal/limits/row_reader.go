@@ -6,8 +6,9 @@ import (
 	"math"
 )
 
-// ReadRow reads a row under a set that is in force since the given time. It converts usage that was
-// spent under other parameters, as of that time or the row's last use. No bytes are a nil row.
+// ReadRow reads a row under a set that has been in force since the given time. It converts usage
+// that was spent under other parameters, as of that time or the row's last use. If data is empty,
+// the row is nil.
 func ReadRow(set *Set, since int64, data []byte) (*Row, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -108,7 +109,7 @@ func (in *rowReader) writes() (w Writes) {
 	return w
 }
 
-// number reads a number that is at most most.
+// number reads a number. A number above most is an error.
 func (in *rowReader) number(most uint64) uint64 {
 	n, size := binary.Uvarint(in.data[in.at:])
 	if size <= 0 || n > most {

@@ -64,7 +64,7 @@ type Set struct {
 	// sets it is 0.
 	noted  *Set
 	unsent int
-	// roomyOf is the set that this one was made of, with more room; nil for other sets.
+	// roomyOf is the set that this one was made from, with more room; nil for other sets.
 	roomyOf *Set
 	// fresh is the row of a new user, if it isn't empty. It belongs to one table.
 	fresh   []uint64

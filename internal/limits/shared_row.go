@@ -116,8 +116,8 @@ func WritesOf(data []byte) Writes {
 }
 
 // Until returns when the row no longer has any effect, in nanoseconds since the Unix epoch, or
-// Never. It isn't earlier than in the row's earlier writes, so that a node that remembers one of
-// these never outlives it. Until is 0 for a nil row.
+// Never. It isn't earlier than in the row's earlier writes, so that the store keeps the row for as
+// long as a node remembers one of these. Until is 0 for a nil row.
 func (r *Row) Until() int64 {
 	if r == nil {
 		return 0

@@ -8,8 +8,8 @@ import (
 
 // slidingWindow allows a number of messages in the last period of every. It estimates the usage
 // from counts. The clock divides time into slices of every ÷ slices, by default of every. The
-// counts of the slices within the period count whole. Of the oldest slice, only a part lies in the
-// period, and as large a part of its count counts. With one slice, that is the approximation that
+// counts of the slices within the period count in full. Only a part of the oldest slice lies in the
+// period, and the same fraction of its count counts. With one slice, this is the approximation that
 // Cloudflare described in 2017: the current window, and a part of the previous one. Slices begin at
 // multiples of their duration since the Unix epoch. The estimate is compared exactly, without
 // rounding.
@@ -122,8 +122,8 @@ var slidingWindow = algorithm{
 // maxSlices is the maximum number of slices of a sliding window.
 const maxSlices = 60
 
-// slicedWindow is a sliding window of two slices or more. Its stored usage has a code of its own,
-// which the number of slices goes with.
+// slicedWindow is a sliding window of two slices or more. Its stored usage has a different code,
+// and includes the number of slices.
 var slicedWindow = func() algorithm {
 	a := slidingWindow
 	a.code, a.size, a.more = 9, 0, 1
@@ -189,7 +189,7 @@ func (r *Rule) setCurrent(state []uint64, start, count int64) {
 	}
 }
 
-// countWhole returns the sum of the counts that count whole after passed slices.
+// countWhole returns the sum of the counts that count in full after passed slices.
 func (r *Rule) countWhole(state []uint64, passed int) (sum int64) {
 	for i := r.slices - 1 - passed; i >= 0; i-- {
 		sum += countOf(state, i)

@@ -115,7 +115,8 @@ func (s *slots) add(key uint64) (slot int) {
 	return slot
 }
 
-// nextSize returns the number of slots to lay out if few slots are too few.
+// nextSize returns the number of slots for the next layout. few is a number of slots that is too
+// small.
 func (s *slots) nextSize(few int) int {
 	more := max(few/growth, min(few/4, smallGrowth))
 	if s.many {

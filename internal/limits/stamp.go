@@ -11,9 +11,8 @@ type Stamp struct {
 // mark returns the part of the stamp's writer that later writes of the row remember. It is never 0.
 func (s Stamp) mark() uint16 { return uint16(s.Writer) | 1 }
 
-// Writes are the last write of a row, and who made the writes before it: turns, each of successive
-// writes by one writer. So a node whose reply was
-// lost can tell later whether its write has happened.
+// Writes are the last write of a row, and the turns before it, each of which is successive writes
+// by one writer. They let a node whose reply was lost tell later whether its write has happened.
 type Writes struct {
 	Stamp
 	length uint32  // of the last turn
@@ -35,7 +34,7 @@ func (w *Writes) turns() []turn {
 	return w.before[:n]
 }
 
-// next returns the writes after another.
+// next returns the writes after another write, with that stamp.
 func (w Writes) next(stamp Stamp) Writes {
 	n := Writes{Stamp: stamp, length: 1}
 	skipped := stamp.Seq - w.Seq - 1

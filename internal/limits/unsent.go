@@ -150,7 +150,8 @@ func (p *place) importRow(next *Row) {
 	}
 }
 
-// copyState copies a state of the limit, which may have had more room; of a log as much as fits.
+// copyState copies a state of the limit, which may have had more room. It copies as much of a log
+// as fits.
 func (r *Rule) copyState(state, from []uint64) {
 	if r.isLog && len(from) > len(state) {
 		setLog(state, lastN(logTimes(from), len(state)-1))
