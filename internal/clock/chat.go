@@ -14,7 +14,7 @@ const (
 	// A stamp agrees with the clock if it is at most early ahead of it, or at most late behind it.
 	early = time.Second
 	late  = 15 * time.Second
-	// spread is how far ahead of the first stamp stamps can be that agree with it.
+	// spread is how far a stamp can be ahead of a rival's first stamp and still agree with it.
 	spread = 4 * time.Second
 )
 
@@ -35,7 +35,7 @@ const (
 // first stamp, it starts at the wall clock's time and advances with the monotonic clock. Create one
 // with NewChat. It is safe for concurrent use.
 type Chat struct {
-	// SetBack is called with the new time if the clock is set back at once, for example by the
+	// SetBack is called with the new time if the clock is set back in one step, for example by the
 	// first stamp. It must be set before the first message. Nil means no call.
 	SetBack func(to time.Time)
 
@@ -59,8 +59,9 @@ type span struct {
 	ahead time.Duration
 }
 
-// rival is a lead over the monotonic clock that stamps have instead of the clock's, and by how many
-// votes it is in front since it appeared. Each stamp has a vote. Without votes, there is no rival.
+// rival is a lead over the monotonic clock that differs from the clock's, and on which stamps
+// agree. Each stamp has a vote for or against it, and votes is its majority since it appeared.
+// Without votes, there is no rival.
 type rival struct {
 	span
 	first time.Duration // lead of the first stamp
@@ -70,8 +71,8 @@ type rival struct {
 // oppose counts a stamp that agrees with the clock.
 func (r *rival) oppose() { r.votes = max(0, r.votes-1) }
 
-// vote counts a stamp that doesn't agree with the clock, whose lead is given. It reports whether
-// the rival replaces the clock.
+// vote counts a stamp that doesn't agree with the clock. clock and ahead are the leads of the clock
+// and of the stamp. It reports whether the rival replaces the clock.
 func (r *rival) vote(clock, ahead, elapsed time.Duration) (won bool) {
 	switch {
 	case r.votes == 0:
@@ -113,8 +114,8 @@ func (c *Chat) Observe(stamp time.Time) {
 	}
 }
 
-// observe records a stamp with the given lead over the monotonic clock. It reports whether the
-// clock was set back at once.
+// observe records a stamp with the given lead over the monotonic clock. It reports whether that set
+// the clock back in one step.
 func (c *Chat) observe(ahead, elapsed time.Duration) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,8 +34,8 @@ type Smooth struct {
 	JumpedBack func(to time.Time)
 }
 
-// drawing describes how a clock's offset from the monotonic clock changes. The offset is from at
-// first. At since it begins to change, until it is to.
+// drawing describes how a clock's offset from the monotonic clock changes. The offset starts at
+// from. At the time since, it begins to change, until it equals to.
 type drawing struct {
 	from, to time.Duration
 	since    time.Duration // elapsed since the clock's start
@@ -74,7 +74,7 @@ func (c *Smooth) Now() time.Time {
 	return c.at(elapsed + c.drawn.Load().offset(elapsed))
 }
 
-// at returns the time at which the clock shows that much more than at its start.
+// at returns the clock's start plus a duration.
 func (c *Smooth) at(since time.Duration) time.Time { return time.Unix(0, c.start+int64(since)) }
 
 // follow compares the clock with the wall clock, and begins to correct it if they differ. It

@@ -14,8 +14,8 @@ type Reader struct {
 	// Parse parses a line that is not JSON. It returns false for a line that is not a chat message.
 	Parse func(line string) (chatguard.Message, bool, error)
 
-	// Visit is called with each message and its line, which is valid until Visit returns. After an
-	// error, the line counts as unreadable, unless the error is one of Stop.
+	// Visit is called with each message and its line, which is valid until Visit returns. If Visit
+	// returns an error, the line counts as unreadable, unless the error is one of Stop.
 	Visit func(m chatguard.Message, line []byte) error
 
 	// Skipped is called for every line that cannot be read. Nil means no call.
@@ -37,8 +37,8 @@ func Stop(err error) error { return stopError{err} }
 var ErrNoMessage = errors.New("it has no readable message")
 
 // Read visits the messages of one record, plain or gzip, in the order of its lines. name identifies
-// the record in messages about its lines. The error is the reader's or that of Stop, or
-// ErrNoMessage; after ErrNoMessage another record may be read.
+// the record in messages about its lines. The error is the reader's, the context's, that of Stop,
+// or ErrNoMessage. After ErrNoMessage, another record may be read.
 func (r *Reader) Read(ctx context.Context, name string, record io.Reader) error {
 	lines, err := newLineReader(record)
 	if err != nil {

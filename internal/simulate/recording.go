@@ -74,8 +74,9 @@ func NewReplay(o ReplayOptions) *Replay {
 }
 
 // Read judges the messages of one record, plain or gzip, in the order of its lines and at their
-// recorded times. name identifies the record in messages about its lines. The error is the reader's
-// or Decided's, or ErrNoMessage; after ErrNoMessage another record may be read.
+// recorded times. name identifies the record in messages about its lines. The error is the
+// reader's, the context's, Decided's, or ErrNoMessage. After ErrNoMessage, another record may be
+// read.
 func (r *Replay) Read(ctx context.Context, name string, record io.Reader) error {
 	r.reader.Visit = func(m chatguard.Message, line []byte) error { return r.judge(ctx, m, line) }
 	return r.reader.Read(ctx, name, record)
@@ -99,8 +100,7 @@ func (r *Replay) judge(ctx context.Context, m chatguard.Message, line []byte) er
 	return nil
 }
 
-// maxChannels is the maximum number of channels: the Guard keeps a few kilobytes per channel
-// forever.
+// maxChannels is the maximum number of channels. Each takes a few kilobytes in the Guard.
 const maxChannels = 10_000
 
 var errChannels = fmt.Errorf("the channel is one of more than %d: split the record by channels, and replay the parts one by one", maxChannels)

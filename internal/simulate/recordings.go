@@ -66,9 +66,9 @@ type said struct {
 // author is a user under one of their logins.
 type author struct{ id, login string }
 
-// Add adds a message of the channel with a login, which may be empty. It retains neither. An error
-// means that the message is not added. After MaxRecorded messages the error is Stop(ErrFull), so
-// that Add can be called from Reader.Visit.
+// Add adds a message. channelLogin is the login of its channel, and may be empty. Add retains
+// neither of them. An error means that the message is not added. After MaxRecorded messages the
+// error is Stop(ErrFull), so that Add can be called from Reader.Visit.
 func (r *Recordings) Add(m chatguard.Message, channelLogin string) error {
 	if r.count == MaxRecorded {
 		return Stop(ErrFull)
