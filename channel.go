@@ -42,8 +42,8 @@ type channelMap struct {
 	used  int // slots in use, plus those of removed channels
 }
 
-// channelTable has a power of two of slots, at least half of them nil. A slot is filled once. A
-// removed channel is replaced by gone.
+// channelTable has 2^n slots, at least half of them nil. A slot is filled once. A removed channel
+// is replaced by gone.
 type channelTable []atomic.Pointer[channel]
 
 const leastChannelSlots = 8

@@ -70,8 +70,8 @@
 //
 // # Clock
 //
-// No decision reads a clock. A message has its own time. If that time is zero, the Guard calls
-// [Options].Now once, before the decision. The methods that change a Guard do the same. [Guard.At]
-// provides these methods as of another time, for a replay of old messages. [Guard.Wait],
+// No decision reads a clock. A message has its own time. If that time is zero, the Guard reads its
+// clock once, before the decision; see [Options].Now. The methods that change a Guard do the same.
+// [Guard.At] provides these methods as of another time, for a replay of old messages. [Guard.Wait],
 // Verdict.Hold and HoldQueue wait in real time, whatever Options.Now shows.
 package chatguard

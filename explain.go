@@ -128,7 +128,7 @@ func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 	return run, nil
 }
 
-// verdict returns the verdict with a decision.
+// verdict returns the verdict for a decision.
 func (run *dryRun) verdict(m *Message, d *limits.Decision) (v Verdict) {
 	v.fillCommon(m, run.at, run.degraded)
 	v.decide(d, run.request.At)

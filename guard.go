@@ -154,7 +154,8 @@ func (g *Guard) ChannelPolicy(channelID string) Policy {
 	return g.Policy()
 }
 
-// observer is one observer of a Guard. Its address tells it from others with the same function.
+// observer is one observer of a Guard. Its address distinguishes it from others with the same
+// function.
 type observer struct{ observe func(Message, Verdict) }
 
 // observers holds a Guard's observers. The list is replaced, never modified; nil if there are none.

@@ -119,7 +119,7 @@ const (
 	HypeChat                            // pinned for money
 	Reward                              // redeems a reward of the channel
 	Highlighted                         // highlighted for channel points
-	Resub                               // shares that the author's subscription goes on
+	Resub                               // shares that the author has resubscribed
 	WatchStreak                         // shares how many streams in a row the author has watched
 )
 

@@ -15,7 +15,7 @@ import (
 // returns the same errors as ValidatePolicy. After an error, nothing is changed.
 func (g *Guard) SetPolicy(policy Policy) error { return g.atNow().SetPolicy(policy) }
 
-// SetPolicy is Guard.SetPolicy as of that time.
+// SetPolicy is Guard.SetPolicy as of the time given to Guard.At.
 func (a GuardAt) SetPolicy(policy Policy) error {
 	ns, err := nanoseconds(a.at)
 	if err != nil {
@@ -31,15 +31,14 @@ func (a GuardAt) SetPolicy(policy Policy) error {
 }
 
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
-// have the same limits in all channels (PerUserEverywhere and PerEverywhere) as Guard.Policy. A
-// change from Observe to Enforce clears the strikes that were given while the policy observed.
-// SetChannelPolicy returns the same errors as ValidateChannelPolicy. After an error, nothing is
-// changed.
+// have the same PerUserEverywhere and PerEverywhere limits as Guard.Policy. A change from Observe
+// to Enforce clears the strikes that were given while the policy observed. SetChannelPolicy returns
+// the same errors as ValidateChannelPolicy. After an error, nothing is changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
 }
 
-// SetChannelPolicy is Guard.SetChannelPolicy as of that time.
+// SetChannelPolicy is Guard.SetChannelPolicy as of the time given to Guard.At.
 func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
 	ns, err := nanoseconds(a.at)
 	if err != nil {
@@ -63,8 +62,9 @@ func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
 }
 
 // ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes
-// nothing. It returns the same errors as Policy.Validate. The error may also name a channel that
-// already uses the name of a limit in all channels.
+// nothing. It returns the same errors as Policy.Validate. The error may also name a channel in
+// which the policy isn't possible, for example because a limit there already has the name of a
+// PerUserEverywhere limit.
 func (g *Guard) ValidatePolicy(policy Policy) error {
 	next, err := compile(policy)
 	if err != nil {
@@ -78,7 +78,7 @@ func (g *Guard) ValidatePolicy(policy Policy) error {
 
 // ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now,
 // and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID.
-// The error may also name a limit in all channels, which the channel can't change.
+// The error may also name a PerUserEverywhere or PerEverywhere limit, which a channel can't change.
 func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
 	g.channels.changing.Lock()
 	defer g.channels.changing.Unlock()
@@ -164,8 +164,8 @@ func (c *channel) rebase(base *compiled) (*compiled, error) {
 	return compileHeld(policy, false)
 }
 
-// checkSameInAllChannels returns an error if the other policy has different limits in all channels.
-// The error names the first difference.
+// checkSameInAllChannels returns an error if the other policy has different PerUserEverywhere or
+// PerEverywhere limits. The error names the first difference.
 func (p *Policy) checkSameInAllChannels(other Policy) error {
 	ours, theirs := p.allChannelLimits(), other.allChannelLimits()
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
@@ -203,8 +203,9 @@ func (l Limit) equal(other Limit) bool {
 // pause or a raid. As with any change, recorded usage is kept. If an overlay makes an enforcing
 // policy observe, strikes stay as they are until the policy enforces again. A nil overlay removes
 // the current one. The overlay may modify the policy that it receives, which is a copy. It must
-// return the same result for the same policy, leave limits in all channels unchanged, and have no
-// side effects. It must not call the Guard, which holds a lock during the call.
+// return the same result for the same policy, leave PerUserEverywhere and PerEverywhere limits
+// unchanged, and have no side effects. It must not call the Guard, which holds a lock during the
+// call.
 //
 // The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
 // After an error, nothing is changed.
@@ -212,7 +213,7 @@ func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy) error 
 	return g.atNow().SetOverlay(channelID, overlay)
 }
 
-// SetOverlay is Guard.SetOverlay as of that time.
+// SetOverlay is Guard.SetOverlay as of the time given to Guard.At.
 func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error {
 	ns, err := nanoseconds(a.at)
 	if err != nil {

@@ -43,12 +43,12 @@ func (s State) Dirty() *Batch {
 }
 
 // Len returns approximately how many rows the batch has. State that changes before Rows reads it
-// adds rows.
+// may add rows.
 func (b *Batch) Len() int { return b.size }
 
-// Rows returns the rows of the batch, in no particular order. They can be read once. The rows of a
-// user are as of the moment at which they are read. Reading them also removes some channels that
-// hold nothing any more, as described at Guard.ForgetChannel.
+// Rows returns the rows of the batch, in no particular order. They can be read only once. Each
+// user's rows are as of when they are read. Reading them also removes some channels that hold
+// nothing any more, as described at Guard.ForgetChannel.
 func (b *Batch) Rows() iter.Seq[StateRow] {
 	return func(yield func(StateRow) bool) {
 		wanted := true

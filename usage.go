@@ -27,7 +27,7 @@ func (g *Guard) Grant(k Key, limit string, n int) (until time.Time, err error) {
 	return g.atNow().Grant(k, limit, n)
 }
 
-// Grant is Guard.Grant as of that time.
+// Grant is Guard.Grant as of the time given to Guard.At.
 func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) {
 	table, ns, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 // of Options.Shared.
 func (g *Guard) Refund(v Verdict) error { return g.atNow().Refund(v) }
 
-// Refund is Guard.Refund as of that time.
+// Refund is Guard.Refund as of the time given to Guard.At.
 func (a GuardAt) Refund(v Verdict) error {
 	if v.Spent <= 0 {
 		return nil
@@ -100,7 +100,7 @@ func (a GuardAt) Refund(v Verdict) error {
 // those of an invalid key, and with Options.Shared those of the store: see Options.Shared.
 func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
 
-// Reset is Guard.Reset as of that time.
+// Reset is Guard.Reset as of the time given to Guard.At.
 func (a GuardAt) Reset(k Key) error {
 	table, _, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
@@ -134,7 +134,7 @@ type Pardoned struct {
 // ErrNoUser, ErrLongID, ErrTime, or one of those of Options.Shared.
 func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
 
-// Pardon is Guard.Pardon as of that time.
+// Pardon is Guard.Pardon as of the time given to Guard.At.
 func (a GuardAt) Pardon(v Verdict) (done bool, err error) {
 	p, err := a.PardonAll([]Verdict{v})
 	return p.Messages > 0, err
@@ -148,7 +148,7 @@ func (g *Guard) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 	return g.atNow().PardonAll(verdicts)
 }
 
-// PardonAll is Guard.PardonAll as of that time.
+// PardonAll is Guard.PardonAll as of the time given to Guard.At.
 func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 	if len(verdicts) == 0 {
 		return p, nil
@@ -230,7 +230,7 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 // too. A lifted penalty is not imposed again. Other errors are those of Options.Shared.
 func (g *Guard) Unpardon(p Pardoned) error { return g.atNow().Unpardon(p) }
 
-// Unpardon is Guard.Unpardon as of that time.
+// Unpardon is Guard.Unpardon as of the time given to Guard.At.
 func (a GuardAt) Unpardon(p Pardoned) error {
 	if p.taken == nil {
 		return nil
