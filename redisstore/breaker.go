@@ -122,7 +122,7 @@ func (s *server) open() <-chan error {
 	return tried
 }
 
-// tryConnect ends an outage, or notes why it goes on.
+// tryConnect ends an outage, or notes why it continues.
 func (s *server) tryConnect() error {
 	err := s.connect(s.background)
 	if err == nil {

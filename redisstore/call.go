@@ -79,8 +79,8 @@ func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, 
 	return client.DoMulti(ctx, commands...)
 }
 
-// request sends commands that may be executed twice, and repeats them until the server answers or
-// the time is over. It notes for the breaker whether there was an answer.
+// request sends commands that may be executed twice, and retries until the server answers or the
+// time is over. It notes for the breaker whether there was an answer.
 func (s *server) request(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	if out := s.breaker.away.Load(); out != nil {
 		return nil, out.err

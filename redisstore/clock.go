@@ -133,8 +133,8 @@ type dedicated struct {
 	s *server
 }
 
-// dedicate opens a connection to the server that has the epoch: in a Cluster all nodes must go by
-// the clock of the same shard.
+// dedicate opens a connection to the server that has the epoch: in a Cluster all nodes must use the
+// clock of the same shard.
 func (s *server) dedicate(ctx context.Context) (*dedicated, error) {
 	client, _ := (*s.client.Load()).Dedicate()
 	d := &dedicated{client, s}
@@ -174,7 +174,7 @@ func (d *dedicated) measure(ctx context.Context) error {
 	return nil
 }
 
-// measureOnce sets the clock over a connection of its own.
+// measureOnce sets the clock over a separate connection.
 func (s *server) measureOnce(ctx context.Context) error {
 	d, err := s.dedicate(ctx)
 	if err != nil {

@@ -116,8 +116,8 @@ func (s *server) examine(ctx context.Context) error {
 	return nil
 }
 
-// differs reports whether the server has restarted, lost its data or was replaced since it was
-// known as before. An unknown run ID says nothing.
+// differs reports whether the server has restarted, lost its data or was replaced since before was
+// recorded. An unknown run ID says nothing.
 func (now *serverInfo) differs(before *serverInfo) bool {
 	restarted := now.runID != "" && before.runID != "" && now.runID != before.runID
 	return restarted || now.epoch != before.epoch

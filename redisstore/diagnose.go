@@ -45,7 +45,8 @@ type Finding struct {
 }
 
 // Diagnose checks the server and the connection, for an operator. It takes about as long as 150
-// round trips, and uses keys of its own. If the server can't be reached, the list is short.
+// round trips, and uses separate keys. If the server can't be reached, the list has only that
+// Finding.
 func (s *Store) Diagnose(ctx context.Context) []Finding {
 	d := diagnosis{s.server, s.writer, s.registry}
 	findings := []Finding{d.findReachable(ctx)}
@@ -122,7 +123,7 @@ func (d *diagnosis) findVersion() Finding {
 	return f
 }
 
-// findRights tries all commands on a key of its own.
+// findRights tries all commands on a separate key.
 func (d *diagnosis) findRights(ctx context.Context) Finding {
 	key := d.server.keys.doctor()
 	type command = rueidis.Completed

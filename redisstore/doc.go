@@ -12,12 +12,12 @@
 //
 // # Outages
 //
-// A call waits at most Options.Timeout for the server. A call whose reply is lost is repeated
-// within that time; every row has unique bytes, so that a repeated swap has no other effect than
-// the first. If nothing is answered for twice the timeout, the store is away: calls then fail at
-// once with an error that wraps [shared.ErrAway], and [Store.Health] says why. A probe checks
-// every 50 ms whether the server is back. A call whose context ends earlier doesn't count; the
-// Store then sends a request itself.
+// A call waits at most Options.Timeout for the server. A call whose reply is lost is retried within
+// that time. Every row has unique bytes, so a retried swap has no further effect. If nothing is
+// answered for twice the timeout, the store is away: calls then fail at once with an error that
+// wraps [shared.ErrAway], and [Store.Health] says why. A probe checks every 50 ms whether the
+// server is back. A call whose context ends earlier doesn't count; the Store then sends a request
+// itself.
 //
 // # Server
 //

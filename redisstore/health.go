@@ -17,7 +17,7 @@ type Health struct {
 	Refusing bool
 	Since    time.Time // start of the current state, up or away
 	// Problem is one line that names the problem and how to fix it. It may be set while Up. It
-	// never has the password.
+	// never contains the password.
 	Problem   string
 	RoundTrip time.Duration // the fastest at the last measurement of the clock
 	Offset    time.Duration // the server's clock minus this machine's

@@ -57,7 +57,7 @@ func (k keys) scratch() string           { return k.namespace + ":scratch" }
 func (k keys) doctor() string            { return k.namespace + ":doctor" }
 func (k keys) changes() string           { return k.namespace + ":changes" }
 
-// plain reports whether a byte stands for itself in a key.
+// plain reports whether a byte needs no escaping in a key.
 func plain(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '.' || c == '-'
 }

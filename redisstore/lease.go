@@ -31,9 +31,9 @@ var usualLease = leaseTimes{
 // Check [Leadership.Leading] directly before each action, because the process may have been paused,
 // and let an action take less than 5 s.
 //
-// If there are several tasks, each node takes its part: the number of tasks divided by that of the
-// nodes that run a Leadership, rounded up. It takes more only if a lease has been free for 4 s. A
-// lease isn't taken away from a node that renews it. The nodes know of each other by [Store.Run].
+// If there are several tasks, each node takes its share: the number of tasks divided by the number
+// of nodes that run a Leadership, rounded up. It takes more only if a lease has been free for 4 s.
+// A lease isn't taken away from a node that renews it. The nodes know of each other by [Store.Run].
 type Leadership struct {
 	leases      *leases
 	writer      *writer

@@ -13,7 +13,7 @@ import (
 
 const (
 	pingEvery   = time.Second
-	silence     = 3 * time.Second // without a reply for so long, notices may be lost
+	silence     = 3 * time.Second // without a reply for this long, notices may be lost
 	resubscribe = 100 * time.Millisecond
 	maxChanges  = 256
 )
@@ -103,8 +103,8 @@ func (n *notices) receive(guard Guard, text string) {
 	n.invalidateAll(guard)
 }
 
-// listen receives notices and measures the clock, until ctx ends. Both have a connection of their
-// own.
+// listen receives notices and measures the clock, until ctx ends. Both use the same dedicated
+// connection.
 func (n *notices) listen(ctx context.Context, guard Guard) {
 	for ctx.Err() == nil {
 		if n.server.breaker.away.Load() == nil {

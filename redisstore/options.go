@@ -25,10 +25,10 @@ type Options struct {
 	// root certificates. With any other URL it is an error.
 	TLS *tls.Config
 	// Insecure allows a connection without TLS to another machine. Without it Open refuses such a
-	// URL, because anybody on the way could read and change limits, and the password too.
+	// URL, because anybody on the network path could read the password, and read and change limits.
 	Insecure bool
 
-	// Namespace begins the name of every key and of the Pub/Sub channel. Nodes share limits if they
+	// Namespace is the prefix of every key and of the Pub/Sub channel. Nodes share limits if they
 	// have the same namespace. It consists of letters, digits, '_', '.' and '-'. Empty means "cg1".
 	Namespace string
 	// Placement says which rows share a slot of a Cluster. PlacementFor returns the one that
@@ -36,13 +36,13 @@ type Options struct {
 	Placement Placement
 	// Replicas is how many replicas should confirm a swap before Swap returns. Each swap then takes
 	// another round trip, between the servers. A swap that too few confirm within half of the
-	// remaining time counts nevertheless, and Health.Problem says so. If Run finds too few for
-	// three seconds, swaps don't wait for them until there are enough again. Replicas isn't
-	// possible on a Cluster. 0 means none.
+	// remaining time still counts, and Health.Problem says so. If Run finds too few for three
+	// seconds, swaps don't wait for them until there are enough again. Replicas isn't possible on a
+	// Cluster. 0 means none.
 	Replicas int
 
-	// Node is the name of this node. It must be different from all others'. It has up to 100
-	// letters, digits, '_', '.' and '-'. Empty means the host's name and a random part.
+	// Node is the name of this node. It must differ from the names of all other nodes. It has up to
+	// 100 letters, digits, '_', '.' and '-'. Empty means the host's name and a random part.
 	Node string
 	// Version is the version of the program that the other nodes see. Empty means the version of
 	// this module.
@@ -51,13 +51,13 @@ type Options struct {
 	// second, and it must not block.
 	Describe func(*Node)
 
-	// Timeout is how long a call waits for the server, including all repetitions. If nothing is
+	// Timeout is how long a call waits for the server, including all retries. If nothing is
 	// answered for twice as long, the store is away: calls then fail at once, until the server
-	// answers again. Making a connection may take as long, but at least 1 s. It is from 1 ms to
-	// 10 s. 0 means 100 ms.
+	// answers again. Making a connection may take as long, or 1 s if that is longer. Timeout must
+	// be from 1 ms to 10 s. 0 means 100 ms.
 	Timeout time.Duration
-	// Interval is the time between two calls of Guard.Exchange by Run. It is from 20 ms to 1 min.
-	// 0 means 500 ms.
+	// Interval is the time between two calls of Guard.Exchange by Run. It must be from 20 ms to 1
+	// min. 0 means 500 ms.
 	Interval time.Duration
 	// NameOf returns what the people who run the program call an option, such as "Timeout" or
 	// "TLS.RootCAs", or a Placement, such as "PlaceByUser". For "PlacementFor" it returns how to

@@ -15,9 +15,9 @@ import (
 
 // Rows returns all rows of the namespace, in no particular order, or those of one user if userID
 // isn't empty. Row.Now has the bytes. Rows may omit rows that are written at the same time, and
-// omits the empty rows that Delete leaves. Rows visits all keys of the server, also those of other
-// programs, without delaying others for long. It needs the right to SCAN. It ends after the first
-// error.
+// omits the empty rows that Delete leaves. Rows visits all keys of the server, including those of
+// other programs, without delaying others for long. It needs the right to SCAN. It ends after the
+// first error.
 func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, error] {
 	return func(yield func(shared.Row, error) bool) {
 		if err := s.server.ready(); err != nil {
@@ -33,8 +33,8 @@ func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, e
 	}
 }
 
-// scanNode passes the rows that a node of the server has to yield. It returns false if that was the
-// end.
+// scanNode passes the rows of one node of the server to yield. It returns false if the iteration
+// must end.
 func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string, seen map[string]bool, yield func(shared.Row, error) bool) bool {
 	for cursor := uint64(0); ; {
 		entry, err := s.server.scan(ctx, node, cursor)

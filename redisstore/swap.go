@@ -17,9 +17,9 @@ import (
 // clocks, and late messages.
 const rowMargin = time.Minute
 
-// Swap implements [shared.Store]. It sends all swaps in one flush. It repeats those whose reply
-// was lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [shared.ErrAway]
-// means that the server has refused the swap, for example because its memory is full.
+// Swap implements [shared.Store]. It sends all swaps in one flush. It retries those whose reply was
+// lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [shared.ErrAway] means
+// that the server has refused the swap, for example because its memory is full.
 //
 // A swap with Notify, or with rows that have HasOverride, needs a second round trip. While the
 // store is away, Swap returns at once.

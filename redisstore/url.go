@@ -101,7 +101,7 @@ func (a *address) parsePath(text, path string) error {
 	return nil
 }
 
-// hostPort completes a host by the usual port.
+// hostPort adds the usual port to a host without one.
 func hostPort(host string, k kind) (complete string, ok bool) {
 	port := "6379"
 	if k == sentinel {
