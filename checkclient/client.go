@@ -1,4 +1,4 @@
-// Package checkclient asks a chatguard that runs as a server of its own to judge messages, over its
+// Package checkclient asks a chatguard that runs as a separate server to judge messages, over its
 // HTTP API. Use it if several processes share the limits, or if chatguard keeps running while your
 // server restarts. If one process judges all messages, package chatguard alone is simpler and
 // faster.
@@ -10,7 +10,7 @@
 //
 // A chat without limits for a minute is better than no chat, so a Client fails open. If chatguard
 // can't be reached, or doesn't answer in time, Check returns a verdict with Allowed and Degraded
-// and no error. So a program that shows whatever is Allowed does the right thing. The Client logs
+// and no error. So a program that shows each Allowed message does the right thing. The Client logs
 // the first such failure. After several failures in a row, it stops asking for a while; see
 // Options.MaxFailures.
 //
@@ -59,8 +59,8 @@ type Options struct {
 
 	// MaxFailures is how many requests in a row may fail before the Client pauses. While it pauses,
 	// it treats all messages as unanswered at once, so that a server that hangs doesn't slow the
-	// chat. After Pause, a single message asks again, and the others still go unasked. The Client
-	// resumes if that message is answered. Otherwise it pauses again. 0 means 3 failures.
+	// chat. After Pause, the Client asks about a single message, and still not about the others. It
+	// resumes if it gets an answer. Otherwise it pauses again. 0 means 3 failures.
 	MaxFailures int
 	Pause       time.Duration // 0 means 5 seconds
 

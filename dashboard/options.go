@@ -135,8 +135,8 @@ func (d *Dashboard) holder(r *http.Request) (who auth.Identity, ok bool) {
 	return auth.Identity{Name: name, Access: auth.Access(role), From: auth.FromSite}, true
 }
 
-// logProblem logs a problem with a person who has access. It logs once for each role, because such
-// a person keeps sending requests.
+// logProblem logs a problem with a person to whom Authorize grants access. It logs once for each
+// role, because such a person keeps sending requests.
 func (d *Dashboard) logProblem(problem, name string, role Role) {
 	if _, already := d.complained.LoadOrStore(role, true); !already {
 		d.options.Logger.Error(problem, "name", name, "role", role)

@@ -26,8 +26,9 @@ func channelOr(channel func(*http.Request) string) func(*http.Request) string {
 type LimitOptions struct {
 	// Channel returns the channel in which the request counts. Requests in different channels have
 	// separate allowances, and a channel can have its own policy. A func that returns the request's
-	// Pattern limits each route of an http.ServeMux separately. Return only names from a fixed list:
-	// a client that could choose the name could choose a fresh allowance. Nil means MainChannel.
+	// Pattern limits each route of an http.ServeMux separately. Return only names from a fixed
+	// list: a client that could choose the name could choose a fresh allowance. Nil means
+	// MainChannel.
 	Channel func(*http.Request) string
 
 	// Cost returns how many messages the request counts as. 0 means 1, and a negative number is a
@@ -71,11 +72,11 @@ type limiter struct {
 // several keys, put one Limit around another, each with its own Channel; the headers are then those
 // of the inner one, unless the outer one refuses.
 //
-// Limit answers a throttled request with 429 and Retry-After, a request of ErrNobody with 401, and
-// a mistake (an error of identify, a user without an ID, ErrReservedID) with 500, which it logs. It
-// sets RateLimit, RateLimit-Policy and X-RateLimit-* as SetHeaders does, whether the request passes
-// or not. If a leaky bucket delays a request, Limit holds it for the delay, unless the request's
-// context ends first. The handler can read the verdict with VerdictFrom.
+// Limit answers a throttled request with 429 and Retry-After, and ErrNobody from identify with 401.
+// It answers a mistake (another error of identify, a user without an ID, ErrReservedID) with 500,
+// and logs it. It sets RateLimit, RateLimit-Policy and X-RateLimit-* as SetHeaders does, whether
+// the request passes or not. If a leaky bucket delays a request, Limit holds it for the delay,
+// unless the request's context ends first. The handler can read the verdict with VerdictFrom.
 //
 // A request has spent its cost when the handler is called. Limit gives nothing back if the handler
 // panics or answers with an error; the handler can, with Guard.Refund. It gives back what a delayed
