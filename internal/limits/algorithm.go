@@ -23,8 +23,8 @@ type algorithm struct {
 	// more is how many numbers Rule.appendMore appends.
 	more int
 
-	// compile fills in the rule. The parameters are within their bounds; compile checks what they
-	// mean together.
+	// compile fills in the rule. The parameters are within their bounds; compile checks that they
+	// are valid together.
 	compile func(p Params, r *Rule) error
 
 	// isValid reports whether words from a store are a valid state. The state was spent under the

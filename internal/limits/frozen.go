@@ -64,8 +64,8 @@ func (s *scratch) othersRefuse(rows int, at int64) bool {
 	return true
 }
 
-// refuses reports whether one of the limits has no room for a message of cost 1. With practice,
-// limits that observe are asked, too.
+// refuses reports whether one of the limits has no room for a message of cost 1. With practice, it
+// includes limits that observe.
 func (a *account) refuses(rules []Rule, at int64, practice bool) bool {
 	at = max(at, int64(a.row[wordLast]))
 	for i := range rules {

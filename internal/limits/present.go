@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Present is the time that the messages of a Guard agree on. It tells a late message from a clock
-// that was set back: if a row was last used after the present, a clock has gone back since. The
-// zero value knows no time yet. It is safe for concurrent use.
+// Present is the time that the messages of a Guard agree on. It distinguishes a late message from a
+// clock that was set back: if a row was last used after the present, a clock has gone back since.
+// The zero value knows no time yet. It is safe for concurrent use.
 type Present struct {
 	// onTime is Never minus the earliest time of a message that is on time, for the decisions that
 	// need no lock. It is 0 if all of them need it.

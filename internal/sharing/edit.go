@@ -101,7 +101,7 @@ func readOverride(ref rowRef, at int64, own *limits.Own) *request {
 	return &request{refs: []rowRef{ref}, edit: edit, readOnly: true, single: true}
 }
 
-// overrides returns the overrides in a channel as far as they are known without the store.
+// overrides returns the overrides in a channel that are known without the store.
 func (rows *knownRows) overrides(channelID string, at int64) map[string]limits.Own {
 	owns := map[string]limits.Own{}
 	rows.forEach(func(known *knownRow) {
@@ -112,7 +112,7 @@ func (rows *knownRows) overrides(channelID string, at int64) map[string]limits.O
 	return owns
 }
 
-// KnownOverride returns the override in the row of a key as far as it is known without the store.
+// KnownOverride returns the override in the row of a key, if it is known without the store.
 func (s *Rows) KnownOverride(key Key, at int64) (own limits.Own) {
 	t := s.known.stripe(key)
 	t.mu.Lock()

@@ -33,7 +33,7 @@ const BatchSize = 16
 // Outcome is what JudgeAll says about a message besides the decision.
 type Outcome struct {
 	Offline   bool // the decision was made without the store
-	Abandoned bool // the context has ended, and the message is being decided elsewhere
+	Abandoned bool // the context has ended, and another goroutine is deciding the message
 }
 
 // JudgeAll judges messages of a channel, like Judge. Messages that are abandoned have no decision.

@@ -28,7 +28,7 @@ type request struct {
 	// edit changes the rows; it is nil for a message. It may be called several times, each time
 	// with the rows as they are by then.
 	edit     func(drafts []*limits.Draft) error
-	readOnly bool // edit changes nothing, and can do without the store
+	readOnly bool // edit changes nothing, and works without the store
 	// single means that the request has one row, which is decided separately from others of its
 	// flight.
 	single bool
@@ -36,7 +36,7 @@ type request struct {
 	notify bool
 
 	offline   bool  // decided without the store
-	abandoned bool  // its context has ended, and somebody else is deciding it
+	abandoned bool  // its context has ended, and another goroutine is deciding it
 	err       error // of an edit
 	// signal receives true if the request must lead its flight, and false once it is decided. Only
 	// a request that waits has one.
