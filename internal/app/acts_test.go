@@ -131,7 +131,7 @@ func TestActs_RefusedByTwitch(t *testing.T) {
 		}, control.ErrUnanswered.Error()},
 		"a limit of Twitch": {func(s *simulation) {
 			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 429}, true })
-		}, "Twitch takes no more timeouts for this channel for 10 s"},
+		}, "Twitch accepts no more timeouts in this channel for 10 s"},
 		"no answer, then a limit": {func(s *simulation) {
 			s.server.FailNext(faketwitch.Fault{After: true}, faketwitch.Fault{Status: 429})
 		}, control.ErrUnanswered.Error()},

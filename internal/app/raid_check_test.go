@@ -70,7 +70,7 @@ func (r *raid) checkJournal() {
 		o := e.Outcome
 		switch {
 		case o.Result == journal.Done && there,
-			o.Result == journal.Done && o.Action < e.Penalty.Action && !strings.HasPrefix(o.Reason, "Twitch takes no more "),
+			o.Result == journal.Done && o.Action < e.Penalty.Action && !strings.HasPrefix(o.Reason, "Twitch accepts no more "),
 			o.Result == journal.Skipped && !r.isTrue(o.Reason),
 			o.Result != journal.Done && o.Result != journal.Skipped:
 			wrong[fmt.Sprintf("%s %s instead of %s: %q (can be seen: %v)", o.Action, o.Result, e.Penalty, o.Reason, there)]++

@@ -541,7 +541,7 @@ func TestRaid(t *testing.T) {
 		d.passes("anna", true)
 		d.passes("anna", true)
 		d.passes("berta", false) // the shared burst of three is used up
-		d.command("!chatguard status", "I enforce burst (3, one more every 1h), daily (300 a day), raid (3, one more every 1h). Raid mode lasts 5 min more.")
+		d.command("!chatguard status", "I enforce burst (3, one more every 1h), daily (300 a day), raid (3, one more every 1h). Raid mode lasts another 5 min.")
 		time.Sleep(5*time.Minute + time.Second)
 		synctest.Wait()
 		d.passes("newcomer", true, chatguard.FirstTimer)
@@ -595,7 +595,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 			t.Error("the pause isn't in force")
 		}
 		time.Sleep(time.Hour)
-		d.command("!chatguard resume", "Resumed. I enforce burst (1, one more every 1h), daily (300 a day). Raid mode lasts 0 s more.")
+		d.command("!chatguard resume", "Resumed. I enforce burst (1, one more every 1h), daily (300 a day). Raid mode lasts another 0 s.")
 		restart()
 		if got := d.Switches.Of(channel); got != (Switches{}) {
 			t.Errorf("%+v", got)

@@ -123,7 +123,7 @@ test("errors: numbers out of bounds", () => {
   const wrong = [
     [0, "burst", "0", "Enter a whole number, 1 or more."],
     [0, "burst", "2147483648", "Enter at most 2,147,483,647."],
-    [0, "refill", "1e3", "Enter a length of time, such as 30m, 1h30 or 90 seconds."],
+    [0, "refill", "1e3", "Enter a duration, such as 30m, 1h30 or 90 seconds."],
     [0, "refill", "0.0000001", "Enter at least 0.000001 seconds."],
     [0, "refill", "53376d", "Enter at most 53375 days."],
     [3, "every", "13344d", "Enter at most 13343 days."],
@@ -224,12 +224,12 @@ test("errors: the duration of a timeout", () => {
   for (const length of ["14d", "1209600", "1h30"]) assert.deepEqual(timeout(length), {});
   assert.deepEqual(timeout("1209601"), { "rung-1": "Enter at most 14 days." });
   for (const length of ["0", "1.5"]) assert.deepEqual(timeout(length), { "rung-1": "Enter whole seconds, 1 or more." });
-  for (const length of ["", "soon"]) assert.deepEqual(timeout(length), { "rung-1": "Enter a length of time, such as 30s, 10m or 1h30." });
+  for (const length of ["", "soon"]) assert.deepEqual(timeout(length), { "rung-1": "Enter a duration, such as 30s, 10m or 1h30." });
 });
 
 test("errors: durations of penalties may be 0", () => {
   assert.equal(wrongNumber(lengthFields.strike_every, "0"), "");
-  assert.equal(wrongNumber(lengthFields.strike_every, "x"), "Enter a length of time, such as 30m, 1h30 or 90 seconds.");
+  assert.equal(wrongNumber(lengthFields.strike_every, "x"), "Enter a duration, such as 30m, 1h30 or 90 seconds.");
 });
 
 test("errors: limits that can't be changed here, or are removed, have none", () => {

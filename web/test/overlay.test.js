@@ -75,8 +75,8 @@ test("page: what is wrong with its address", () => {
     "2 throttledsize=9 can’t be used: use a number from 16 to 120.position=bottom can’t be used: use one of top-left, top-center, top-right, middle-left, middle-center, middle-right, bottom-left, bottom-center, bottom-right.");
   assert.match(page({}, "colour=red"), /^There is no setting colour\. The settings are size, color, /);
   const refusals = {
-    "no-token": "The address has no token. The page Admin makes an address with one.",
-    revoked: "The token was revoked or has expired. The page Admin makes a new address.",
+    "no-token": "The address has no token. Make a new address on the page Admin.",
+    revoked: "The token was revoked or has expired. Make a new address on the page Admin.",
     forbidden: "This token can’t be used for the overlay of this channel.",
     "no-channel": "This channel isn’t served here.",
   };

@@ -65,10 +65,10 @@ test("rates: the summary counts in words", () => {
 });
 
 test("top: compared with the day before or the last stream", () => {
-  assert.equal(comparison(86, 100, "stream"), "14 % less than the last stream by this time");
-  assert.equal(comparison(130, 100, "day"), "30 % more than yesterday by this time");
-  assert.equal(comparison(100, 100, "day"), "as many as yesterday by this time");
-  assert.equal(comparison(900, 100, "day"), "9 times as many as yesterday by this time");
+  assert.equal(comparison(86, 100, "stream"), "14% fewer than at this point in the last stream");
+  assert.equal(comparison(130, 100, "day"), "30% more than by this time yesterday");
+  assert.equal(comparison(100, 100, "day"), "as many as by this time yesterday");
+  assert.equal(comparison(900, 100, "day"), "9 times as many as by this time yesterday");
 });
 
 test("summary: a sentence", () => {

@@ -55,7 +55,7 @@ test("tried: another algorithm", () => {
 test("tried: what is wrong or unknown is named, and not filled in", () => {
   const texts = {
     "burst:burst=0": "burst: burst “0”: Enter a whole number, 1 or more.",
-    "burst:refill=soon": "burst: refill “soon”: Enter a length of time, such as 30m, 1h30 or 90 seconds.",
+    "burst:refill=soon": "burst: refill “soon”: Enter a duration, such as 30m, 1h30 or 90 seconds.",
     "burst:rate=9": "burst: “rate” is not a number of a token bucket.",
     "burst:__proto__=9": "burst: “__proto__” is not a number of a token bucket.",
     "burst:per=everywhere": "burst: per “everywhere”: Enter user or channel.",
@@ -65,7 +65,7 @@ test("tried: what is wrong or unknown is named, and not filled in", () => {
     "daily:timezone=Mars/Olympus": "daily: timezone “Mars/Olympus”: Enter a time zone, such as Europe/Berlin.",
     "daily:reset_at=25:00": "daily: reset_at “25:00”: Enter a time of day, 00:00 to 23:59.",
     "total:messages=5": "total applies across all channels. It can’t be changed here.",
-    "burst=2": "“burst=2” names no limit.",
+    "burst=2": "“burst=2” doesn’t name a limit.",
     "<b>:token-bucket": "“<b>” can’t be the name of a limit.",
     "slow:token-bucket,burst=0": "slow was not added: burst “0”: Enter a whole number, 1 or more.",
     " ": "The address has no numbers.",

@@ -45,10 +45,10 @@ test("viewers: without an answer", () => {
 
 test("viewers: what is said", () => {
   const said = (of) => viewText(Standing({ of, now })).replace(/\s+/g, " ").trim();
-  assert.match(said(standing()), /^You may write now\.What is left for youburst0 of 3 left/);
+  assert.match(said(standing()), /^You may write now\.What you have leftburst0 of 3 left/);
   assert.match(said(held()), /^You may write again in 0:12That is at 21:00:12\.You have used up the limit burst: 3 messages at once, then one more every 4 seconds\./);
   assert.match(said(held()), /burst0 of 3 left3 messages at once, then one more every 4 seconds\.Full again at 21:00:20/);
-  assert.match(said(held({ reason: "timeout", limit: undefined, next_at: later(90) })), /^You may write again in 1:30You are timed out until 21:01:30\.After a timeout/);
+  assert.match(said(held({ reason: "timeout", limit: undefined, next_at: later(90) })), /^You may write again in 1:30You are timed out until 21:01:30\.During a timeout/);
   assert.match(said(held({ reason: "ban", limit: undefined, next_at: undefined })), /^You are banned from this chat\.Only the channel’s moderators/);
   assert.match(said(held({ reason: "busy", limit: undefined, next_at: undefined })), /^The chat is busy\. Try again in a moment\.Many people/);
   assert.match(said(held({ never: true, next_at: undefined })), /^The limit burst allows you no messages/);
@@ -61,7 +61,7 @@ test("viewers: what is said", () => {
 
 test("viewers: who is signed in, and who can sign in", () => {
   assert.equal(viewText(Foot({ name: "Spammer", signOut() {} })).replace(/\s+/g, " ").trim(), "Signed in as SpammerSign outOnly you see this. Times are in Europe/Berlin.");
-  const about = "Sign in with Twitch to see when you may write again, and what is left for you. Twitch only tells who you are, and nothing is stored.";
+  const about = "Sign in with Twitch to see when you may write again, and how many messages you have left. Twitch only tells who you are, and nothing is stored.";
   const offer = (canSignIn) => viewText(SignIn({ canSignIn })).replace(/\s+/g, " ").trim();
   assert.deepEqual([false, null, true].map(offer), [
     "When may you write again?Signing in with Twitch isn’t set up here.",

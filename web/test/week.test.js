@@ -34,7 +34,7 @@ test("week: a row each six hours, with what was left then", () => {
 });
 
 test("week: what it is computed from", () => {
-  const faster = "A limit that refills faster looks emptier than it was.";
+  const faster = "A limit that refills within a quarter hour looks emptier than it was.";
   assert.equal(basis(false, false), `Computed from the messages per quarter hour, with the current numbers. ${faster}`);
   assert.equal(basis(true, true), `Computed from the messages per quarter hour on this node, with the current numbers of users without roles. ${faster}`);
 });

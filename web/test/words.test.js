@@ -35,11 +35,12 @@ test("penalties: how they went", () => {
 });
 
 test("penalties: reasons in the page’s language", () => {
-  const held = "Twitch takes no more timeouts for this channel for 28 s; the message was only deleted";
+  const held = "Twitch accepts no more timeouts in this channel for 28 s; the message was only deleted";
   assert.equal(reasonWords(held), held);
-  for (const same of ["", "too late: the request budget is used up", "queue full", "Twitch failed at bans for this channel; the next one is tried in 9 s",
+  for (const same of ["", "too late: the request budget is used up", "queue full", "Twitch failed to carry out bans in this channel; the next one is tried in 9 s",
     "time out user: Twitch refused the request (Twitch: status 400); the message was only deleted",
     "no answer; the message was deleted", "chatguard stopped; whether it was carried out is unknown"]) assert.equal(reasonWords(same), same);
+  assert.equal(reasonWords("Twitch takes no more timeouts for this channel for 28 s; the message was only deleted"), held); // of earlier versions
   assert.equal(reasonWords("too late: the chat's server was slow"), "too late: the chat’s server was slow");
 });
 
@@ -50,7 +51,7 @@ test("penalties: as in the configuration", () => {
 test("roles: in falling order, without everyone", () => {
   assert.equal(roleNames(["everyone", "vip", "lead_moderator"]), "lead moderator, vip");
   assert.equal(roleNames(undefined), "");
-  assert.equal(capitalised(roleGroup("first_timer")), "First-time chatters");
+  assert.equal(capitalised(roleGroup("first_timer")), "First-timers");
   assert.equal(roleGroup("new_role"), "new role");
 });
 
@@ -148,7 +149,7 @@ test("silence: what a timeout, a ban and a lift did", () => {
     const until = "2026-11-03T12:10:00Z", mine = { banned: false, until, by: "me" }, theirs = { banned: true, by: "twitch:mo" };
     assert.equal(silenceWords(theirs), "a ban by mo on Twitch");
     assert.equal(timeoutWords({ silenced: mine }, "me", "UTC").sentence, "Timed out until 12:10:00 UTC.");
-    assert.equal(timeoutWords({ silenced: mine, before: { ...mine, by: "ann" } }, "me", "UTC").sentence, "Timed out until 12:10:00 UTC. This replaces a timeout until 12:10:00 UTC by ann.");
+    assert.equal(timeoutWords({ silenced: mine, before: { ...mine, by: "ann" } }, "me", "UTC").sentence, "Timed out until 12:10:00 UTC. This replaces a timeout by ann until 12:10:00 UTC.");
     assert.equal(banWords({ silenced: { banned: true, by: "me" }, before: mine }, "me", "UTC").sentence, "Banned until somebody unbans them. This replaces a timeout until 12:10:00 UTC.");
     assert.equal(banWords({ already: true, silenced: theirs }, "me").sentence, "Nothing changed: they were already banned by mo on Twitch.");
     assert.equal(liftWords({ before: mine }, "me").sentence, "Timeout ended.");

@@ -42,7 +42,7 @@ var (
 
 	// ErrLimited means that Twitch refuses a request because there were too many of its kind,
 	// although the request budget isn't empty.
-	ErrLimited = errors.New("Twitch takes no more requests of this kind for now; try again in a minute")
+	ErrLimited = errors.New("Twitch accepts no more requests of this kind for now; try again in a minute")
 
 	// ErrUnavailable means that Twitch could not be reached or failed, several times in a row.
 	ErrUnavailable = errors.New("Twitch could not be reached or failed; check status.twitch.tv and this machine's network")

@@ -109,7 +109,7 @@ test("summary: dismissed, and shown again", async () => {
   } });
   await open();
   await see(() => text(".card.summary p") === "Last stream, Mon 2 Nov 20:00–23:10 (UTC): 1 person held back. With the current limits, 1 would be held back.");
-  assert.equal(text(".card.summary .facts"), "Messages 1,200 by 30 users Throttled 9 messages Most <img src=x> 9 Changes 1 change by berta (link)");
+  assert.equal(text(".card.summary .facts"), "Messages 1,200 by 30 users Throttled 9 messages Most throttled <img src=x> 9 Changes 1 change by berta (link)");
   await click(".summary .icon-only");
   await see(() => !find(".card.summary"));
   await click(".summary button");
@@ -137,8 +137,8 @@ test("nodes: a card of those that share limits", async () => {
     "chat-2version –up since –clock 0.1 ms behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows pending",
     "chat-3 synchronisedversion –up since –clock 1 min 31 s behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows pending",
   ]);
-  assert.equal(texts(".nodes p").at(-1), "This node has made 123,456 swaps since its start. Another node was first 2,100 times. 3 rows came back after the store had lost them. "
-    + "1 message was decided without the store, because a row can’t be read. Of the messages that this node allowed in the last hour, 1.4 % exceeded a limit.");
+  assert.equal(texts(".nodes p").at(-1), "This node has swapped rows in the shared store 123,456 times since its start. 2,100 swaps failed because another node was faster. 3 rows were restored after the store had lost them. "
+    + "1 message was decided without the store, because a row can’t be read. 1.4% of the messages that this node allowed in the last hour exceeded a limit.");
   answer("GET /nodes", { ...nodes, up: false, nodes: nodes.nodes.slice(0, 1) });
   await see(() => text(".nodes p") === "Only this node is listed: the shared store is away." && all(".nodes .line").length === 1);
   answer("GET /nodes", refuse(503, "The store is away."));
@@ -147,5 +147,5 @@ test("nodes: a card of those that share limits", async () => {
   await see(() => !find(".nodes") && document.activeElement.id === "main");
   answer("GET /nodes", { mode: "off", nodes: [] });
   await goTo("now?nodes=1");
-  await see(() => text(".nodes").endsWith("This chatguard works alone: its limits count only what it sees itself. To share limits with other nodes, set [shared] in the configuration file."));
+  await see(() => text(".nodes").endsWith("This chatguard works alone: its limits count only the messages that it sees itself. To share limits with other nodes, set [shared] in the configuration file."));
 });

@@ -101,7 +101,7 @@ test("admin: what moderators may do", async () => {
     return { settings: body, configured: false, saved: true };
   });
   await click("#moderators-help");
-  await see(() => shows("Saved. It applies at once.") && find("#moderators-help").checked);
+  await see(() => shows("Saved. Applies at once.") && find("#moderators-help").checked);
   assert.deepEqual([sent().body, sent().headers.get("If-Match")], [{ ...settings.settings, moderators: "help" }, '"one"']);
   answer("PUT /channels/7/settings", refuse(412, "The settings have changed."));
   await click("#moderators-view");
@@ -114,7 +114,7 @@ test("admin: an owner of one channel", async () => {
   assert.ok(!find(".card.access, .webhooks"));
   answer("GET /session", { ...usualAnswer("GET /session"), access: "view", all: undefined, channels: { 7: "view" } });
   hangUp();
-  await see(() => shows("This page needs own access to the channel.") && !find('nav a[href^="#/admin"]'));
+  await see(() => shows("This page needs owner access to the channel.") && !find('nav a[href^="#/admin"]'));
   answer("GET /session", refuse(401, "Sign in first."));
   hangUp();
   await see(() => text("h1") === "Sign in to chatguard");
@@ -133,7 +133,7 @@ for (const [role, { acts = false, pauses = false, notices = false, owns = false 
     assert.deepEqual([Boolean(find("#save-settings")), find("#raid-lasts").readOnly, find("#notice-text").readOnly], [pauses, !pauses, !notices]);
     location.hash = "#/admin";
     await see(() => text("h1") === "Admin");
-    assert.deepEqual([Boolean(find(".card.access, .webhooks")), shows("This page needs own access to the channel.")], [owns, !owns]);
+    assert.deepEqual([Boolean(find(".card.access, .webhooks")), shows("This page needs owner access to the channel.")], [owns, !owns]);
   });
 }
 
@@ -148,7 +148,7 @@ const changesHook = (request, list, more) => answer(request, () => {
 
 test("webhooks: added, changed and deleted", async () => {
   await openAdmin();
-  await see(() => text(".webhooks").includes("chatguard tells Discord") && text(".webhooks").includes("No webhooks yet."));
+  await see(() => text(".webhooks").includes("chatguard reports events to Discord") && text(".webhooks").includes("No webhooks yet."));
   await click("#webhook-add");
   await see(() => document.activeElement.id === "webhook-name" && !text(".webhooks").includes("No webhooks yet."));
   answer("POST /webhooks", refuse(422, "192.168.0.7 is not an address on the public internet."));
@@ -175,7 +175,7 @@ test("webhooks: added, changed and deleted", async () => {
 
   changesHook("DELETE /webhooks/1", []);
   await click(".webhook .delete");
-  await see(() => text(".webhook .asked span") === "Delete this webhook, and what waits for it?");
+  await see(() => text(".webhook .asked span") === "Delete this webhook and its pending deliveries?");
   await click(".webhook .danger");
   await see(() => text(".webhooks").includes("No webhooks yet."));
 });
@@ -202,7 +202,7 @@ test("webhooks: tested, and what was given up is sent again", async () => {
   changesHook("POST /webhooks/1/deliveries/4/retry", [{}]);
   answer("GET /webhooks/1/deliveries", { waiting: [letter], dead: [] });
   await click(".deliveries .send-again");
-  await see(() => text(".deliveries").includes("Nothing was given up.") && text(".deliveries").includes("It waits to be sent again."));
+  await see(() => text(".deliveries").includes("No deliveries were given up.") && text(".deliveries").includes("Queued to be sent again."));
 });
 
 const raid = settings.settings.raid;

@@ -26,7 +26,7 @@ test("database: its note", async () => {
 });
 
 test("shared store: its note", async () => {
-  const away = "Each node decides on its own; messages that pass count when";
+  const away = "Each node decides on its own; messages that pass are counted once";
   await open();
   sendStatus({ shared: { mode: "exact", up: true } });
   await see(() => text(".shared-note") === "" && states("good").includes("Shared store ok"));

@@ -109,7 +109,7 @@ test("limits: durations as people type them", async () => {
   await write("#refill-0", "1h30", { leave: false });
   await see(() => text("#refill-0-unit") === "= 1 hour 30 minutes");
   await write("#refill-0", "soon");
-  await see(() => text("#refill-0-error") === "Enter a length of time, such as 30m, 1h30 or 90 seconds." && find("#refill-0").value === "soon");
+  await see(() => text("#refill-0-error") === "Enter a duration, such as 30m, 1h30 or 90 seconds." && find("#refill-0").value === "soon");
   await write("#refill-0", "90");
   await see(() => find("#refill-0").value === "1 minute 30 seconds" && text("#refill-0-unit") === "");
   await write("#forget_after", "0", { leave: false });
@@ -151,7 +151,7 @@ test("limits: numbers of roles", async () => {
   await save();
   assert.deepEqual(kept.policy.limits[0].roles, { vip: { burst: 5, refill: "2.5s" }, first_timer: {} });
   await write("#refill-0-vip", ""); // same as everyone's
-  await click(`button[aria-label="Remove first timer from burst"]`);
+  await click(`button[aria-label="Remove first-timer from burst"]`);
   await see(hasFocus("role-0"));
   await save();
   assert.deepEqual(kept.policy.limits[0].roles, { vip: { burst: 5 } });
@@ -163,7 +163,7 @@ test("limits: numbers of an exempt role do nothing", async () => {
   assert.ok(text("#role-0 option[value=moderator]") === "moderator (exempt)" && !find("#role-0 option[value=everyone]"));
   await pick("#role-0", "moderator");
   await write("#burst-0-moderator", "50");
-  await see(() => text(".role-row").includes("Moderators are exempt: these numbers do nothing."));
+  await see(() => text(".role-row").includes("Moderators are exempt: these numbers have no effect."));
   await click(".useless button");
   await see(hasFocus("exempt-moderator"));
   await click("#exempt-moderator");
@@ -223,11 +223,11 @@ test("limits: renamed, or with another algorithm, usage starts again", async () 
   await write("#name-0", "daily");
   await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one." && find(".kind").open);
   await write("#name-0", "flood");
-  await see(() => text(".starts-over") === "Usage starts again when you save: everyone gets the full allowance of this limit. It was “burst” before. Custom limits of 1 user in “burst” will no longer apply.");
+  await see(() => text(".starts-over") === "Saving resets the usage of this limit: everyone gets its full allowance. It was “burst” before. The custom numbers of 1 user for “burst” will no longer apply.");
   await save();
   assert.deepEqual(kept.policy.limits.map(({ name, burst }) => `${name} ${burst}`), ["flood 3", "daily undefined"]);
   await pick("#algorithm-0", "sliding-log");
-  await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Usage starts again when you save: everyone gets the full allowance of this limit.");
+  await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Saving resets the usage of this limit: everyone gets its full allowance.");
   await pick("#algorithm-0", "token-bucket");
   await see(() => isIdle() && !find(".starts-over"));
   await pick("#algorithm-0", "sliding-log");
@@ -287,7 +287,7 @@ test("limits: presets fill the form, and are undone", async () => {
   for (const id of ["gentle", "busy", "raid-proof", "subscribers-first"]) {
     await click(`#preset-${id}`);
     await see(() => find(`#preset-${id}`).getAttribute("aria-pressed") === "true" &&
-      text(".presets > [role=status]") === `${text(`#preset-${id} strong`)} has filled the limits and penalties. Nothing changes until you save.`);
+      text(".presets > [role=status]") === `${text(`#preset-${id} strong`)} has filled in the limits and penalties. Nothing changes until you save.`);
     assert.deepEqual(kept.policy, before);
   }
   assert.equal(text(".role-row[aria-label=vip] .role-rule"), "VIPs: 5 messages, then one every 3 seconds");
@@ -305,7 +305,7 @@ test("limits: a known limit fills the limits, and keeps the penalties", async ()
   const kept = serveLimits(), { penalties } = structuredClone(kept.policy);
   await openLimits();
   await click("#preset-rapidity");
-  await see(() => text(".presets > [role=status]") === "Rapidity: five windows has filled the limits. Nothing changes until you save." && all(".limit:not(.removed)").length === 5);
+  await see(() => text(".presets > [role=status]") === "Rapidity: five windows has filled in the limits. Nothing changes until you save." && all(".limit:not(.removed)").length === 5);
   assert.match(text("#preset-rapidity"), /80 bytes of state per user/);
   await save();
   assert.deepEqual(kept.policy.limits[4], { name: "month", algorithm: "user-window", messages: 6_000_000, every: "720h" });
@@ -363,7 +363,7 @@ test("limits: numbers from the Lab fill the draft", async () => {
   await save();
   assert.deepEqual(kept.policy.limits.map(({ name }) => name), ["burst", "daily", "slow"]);
   await goTo(`limits?try=${encodeURIComponent("<img src=x>:token-bucket")}`);
-  await see(() => text(".tried") === "Not filled in: “<img src=x>:token-bucket” names no limit." && isIdle());
+  await see(() => text(".tried") === "Not filled in: “<img src=x>:token-bucket” doesn’t name a limit." && isIdle());
 });
 
 test("limits: a user with view access changes nothing", async () => {

@@ -331,7 +331,7 @@ test("card: timeout and ban", async () => {
   await see(() => find("#timeout-length").value === "10m");
   await write("#timeout-length", "15d", { leave: false });
   await click(".amend .primary");
-  await see(() => text(".amend .error[role=alert]") === "A timeout lasts from 1 second to 14 days, such as 10m, 1h30m or 2d, not “15d”.");
+  await see(() => text(".amend .error[role=alert]") === "“15d” is not a timeout. Enter 1 second to 14 days, such as 10m, 1h30m or 2d.");
   await click(button("10 min"));
   await write("#act-reason", " spam ", { leave: false });
   await click(".amend .primary");

@@ -185,7 +185,7 @@ test("row: timeout and its undo", async () => {
   for (const wrong of ["soon", "0", "15d"]) {
     await write(".question [name=length]", wrong, { leave: false });
     await click(".question .primary");
-    await see(() => refused() === `A timeout lasts from 1 second to 14 days, such as 10m, 1h30m or 2d, not “${wrong}”.` && !deed().startsWith("refused"));
+    await see(() => refused() === `“${wrong}” is not a timeout. Enter 1 second to 14 days, such as 10m, 1h30m or 2d.` && !deed().startsWith("refused"));
   }
   await write(".question [name=length]", "1h30", { leave: false });
   await click(".question .primary");
@@ -201,7 +201,7 @@ test("row: a timeout that would shorten another asks for a confirmation", async 
   await choose("30 s");
   await see(() => refused() === "A timeout of 30 s would be shorter.");
   await choose("Time out anyway");
-  await see(() => answered() === "Timed out until 12:00:30. This replaces a timeout until 13:00:00 by mo on Twitch.");
+  await see(() => answered() === "Timed out until 12:00:30. This replaces a timeout by mo on Twitch until 13:00:00.");
   assert.deepEqual(sent().body, { length: "30s", reason: "", replace: true });
 });
 

@@ -260,5 +260,5 @@ test("alerts: only what begins, on this browser's wish", async () => {
   Notification.requestPermission = async () => "denied";
   await click("#alert-notify");
   await click("#alert-notify");
-  await see(() => text(".alerts-dialog").includes("Your browser blocks notifications of this page.") && !find("#alert-notify").checked);
+  await see(() => text(".alerts-dialog").includes("Your browser blocks notifications from this page.") && !find("#alert-notify").checked);
 });

@@ -3,7 +3,7 @@ import test from "node:test";
 import { answer, button, click, find, hangUp, open, refuse, requests, see, state, text, usualAnswer, write } from "../../testing/page.js";
 
 const sent = () => requests.findLast(({ method }) => method !== "GET");
-const twitch = "Signed out: Twitch does not confirm any longer that you moderate here. Sign in again.";
+const twitch = "Signed out: Twitch no longer confirms that you moderate here. Sign in again.";
 const revoked = "Signed out: your link or token was revoked or has expired. Sign in again.";
 
 // enter types a token on the sign-in page.

@@ -147,9 +147,9 @@ func (l channelLimit) message(n int, now time.Time) chatguard.Message {
 
 func (l channelLimit) heldError(h hold, now time.Time) *chat.HeldError {
 	wait := h.until.Sub(now)
-	why := "Twitch takes no more %s for this channel for %.0f s"
+	why := "Twitch accepts no more %s in this channel for %.0f s"
 	if !h.busy {
-		why = "Twitch failed at %s for this channel; the next one is tried in %.0f s"
+		why = "Twitch failed to carry out %s in this channel; the next one is tried in %.0f s"
 	}
 	return &chat.HeldError{Why: fmt.Sprintf(why, l.what, math.Ceil(wait.Seconds())), Wait: wait, Busy: h.busy}
 }

@@ -71,12 +71,12 @@ func (s *crowdStage) tooMany() (n int) {
 // for what people want. Nobody waits for more, and Twitch has to refuse nothing.
 func TestChannelLimit_Pace(t *testing.T) {
 	testCrowd(t, faketwitch.Options{}, func(s *crowdStage) {
-		why := []string{"Twitch takes no more timeouts for this channel for 31 s"}
+		why := []string{"Twitch accepts no more timeouts in this channel for 31 s"}
 		began := time.Now()
 		if done, held := s.timeOut(250, sending{}); done != 90 || !slices.Equal(held, why) {
 			s.Errorf("%d timeouts, then %q", done, held)
 		}
-		if err := s.h.ban(s.Context(), s.room, "7", "", sending{}); err == nil || !strings.Contains(err.Error(), "no more bans for this channel for 31 s") {
+		if err := s.h.ban(s.Context(), s.room, "7", "", sending{}); err == nil || !strings.Contains(err.Error(), "no more bans in this channel for 31 s") {
 			s.Errorf("a ban: %v", err)
 		}
 		if done, _ := s.timeOut(9, sending{essential: true}); done != 8 {
@@ -137,11 +137,11 @@ func TestChannelLimit_Refused(t *testing.T) {
 	testCrowd(t, faketwitch.Options{SanctionLimit: 20}, func(s *crowdStage) {
 		s.timeOut(20, sending{})
 		began := time.Now()
-		if done, held := s.timeOut(1, sending{}); done != 0 || !slices.Equal(held, []string{"Twitch takes no more timeouts for this channel for 10 s"}) {
+		if done, held := s.timeOut(1, sending{}); done != 0 || !slices.Equal(held, []string{"Twitch accepts no more timeouts in this channel for 10 s"}) {
 			s.Errorf("%d timeouts, then %q", done, held)
 		}
 		time.Sleep(3 * time.Second)
-		if _, held := s.timeOut(5, sending{}); !slices.Equal(held, []string{"Twitch takes no more timeouts for this channel for 7 s"}) || s.tooMany() != 1 {
+		if _, held := s.timeOut(5, sending{}); !slices.Equal(held, []string{"Twitch accepts no more timeouts in this channel for 7 s"}) || s.tooMany() != 1 {
 			s.Errorf("%q, %d were refused", held, s.tooMany())
 		}
 		must(s, s.h.DeleteMessage(s.Context(), s.room, "gone"))
@@ -173,7 +173,7 @@ func TestChannelLimit_Fails(t *testing.T) {
 			s.Error(err)
 		}
 		asked := len(s.srv.Requests())
-		if _, held := s.timeOut(5, sending{}); !slices.Equal(held, []string{"Twitch failed at timeouts for this channel; the next one is tried in 10 s"}) || len(s.srv.Requests()) != asked {
+		if _, held := s.timeOut(5, sending{}); !slices.Equal(held, []string{"Twitch failed to carry out timeouts in this channel; the next one is tried in 10 s"}) || len(s.srv.Requests()) != asked {
 			s.Errorf("%q", held)
 		}
 		must(s, s.h.DeleteMessage(s.Context(), s.room, "gone"))

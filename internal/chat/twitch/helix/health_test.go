@@ -90,7 +90,7 @@ func TestHelix_Unfinished(t *testing.T) {
 		"errors": {always(faketwitch.Fault{Status: 500, Message: "oops", Delay: time.Second}), "(Twitch: status 500, oops); given up (context deadline exceeded)"},
 		"slow":   {always(faketwitch.Fault{Status: faketwitch.AsAsked, Delay: 9 * time.Second}), "delete message: Twitch didn't answer in time (context deadline exceeded)"},
 		"another limit": {always(faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Remaining": {"300"}, "Ratelimit-Reset": {"946684860"}}}),
-			"Twitch takes no more requests of this kind for now; try again in a minute (Twitch: status 429); given up (context deadline exceeded)"},
+			"Twitch accepts no more requests of this kind for now; try again in a minute (Twitch: status 429); given up (context deadline exceeded)"},
 		"refused": {func(_ *faketwitch.Server, h *Client) { h.budget.hold(h.now().Add(time.Minute)) },
 			"delete message: not sent in time: Twitch refused requests until 00:01:00 UTC (status 429) (context deadline exceeded)"},
 		"no budget": {func(_ *faketwitch.Server, h *Client) {

@@ -1,12 +1,12 @@
 // @ts-check
-// Why a penalty went as it did.
+// The reasons for the outcome of a penalty, in words.
 
 import { t } from "../../text/text.js";
 import { wait } from "./time.js";
 
 /** @typedef {import("../../text/text.js").TextKey} TextKey */
 
-// fixed are the server's reasons that are always the same.
+// fixed are the server's reasons that have no number.
 /** @type {Record<string, TextKey>} */
 const fixed = {
   "the request budget is used up": "words.reason-budget",
@@ -16,9 +16,16 @@ const fixed = {
   "chatguard stopped; whether it was carried out is unknown": "words.reason-stopped",
 };
 
-// timed are those that end with a number of seconds.
+// timed are its reasons that end with a number of seconds.
 /** @type {Record<string, TextKey>} */
 const timed = {
+  "Twitch accepts no more timeouts in this channel for": "words.reason-no-timeouts",
+  "Twitch accepts no more bans in this channel for": "words.reason-no-bans",
+  "Twitch accepts no more warnings in this channel for": "words.reason-no-warnings",
+  "Twitch failed to carry out timeouts in this channel; the next one is tried in": "words.reason-failed-timeouts",
+  "Twitch failed to carry out bans in this channel; the next one is tried in": "words.reason-failed-bans",
+  "Twitch failed to carry out warnings in this channel; the next one is tried in": "words.reason-failed-warnings",
+  // Entries that earlier versions wrote have these.
   "Twitch takes no more timeouts for this channel for": "words.reason-no-timeouts",
   "Twitch takes no more bans for this channel for": "words.reason-no-bans",
   "Twitch takes no more warnings for this channel for": "words.reason-no-warnings",
@@ -27,7 +34,7 @@ const timed = {
   "Twitch failed at warnings for this channel; the next one is tried in": "words.reason-failed-warnings",
 };
 
-// endings are the ends of those of a penalty that failed although its message was deleted.
+// endings are appended to the reason if a penalty failed, but its message was deleted.
 /** @type {Record<string, TextKey>} */
 const endings = {
   "; the message was only deleted": "words.reason-only-deleted",
