@@ -10,11 +10,11 @@ export const speeds = [1, 2, 10, 60];
 // createClock returns a clock that stands at 0.
 /** @param {() => number} [wall] the wall time, ms */
 export function createClock(wall = () => performance.now()) {
-  let since = wall(); // the wall time at which the lab time was from
+  let since = wall(); // the wall time that belongs to the lab time from
   let from = 0, speed = 1, playing = false;
   /** @param {number} at */
   const lab = (at) => from + (playing ? Math.max(0, at - since) * speed : 0);
-  // settle makes the lab time so far permanent, before the clock changes.
+  // settle stores the lab time so far, before the clock changes.
   const settle = () => {
     const now = wall();
     from = lab(now);
@@ -59,8 +59,8 @@ export function clockText(ms) {
   return `${two(tenths / 36_000)}:${two((tenths / 600) % 60)}:${two((tenths / 10) % 60)}.${tenths % 10}`;
 }
 
-// spanText writes a short duration: "2.6 s", "1 min 12 s", "3 h 4 min", "6 days 22 h". It rounds up,
-// so that a countdown ends with what it counts.
+// spanText writes a short duration: "2.6 s", "1 min 12 s", "3 h 4 min", "6 days 22 h". It rounds
+// up, so that a countdown isn't at zero too early.
 /** @param {number} ms */
 export function spanText(ms) {
   const tenths = Math.ceil(ms / 100 - 1e-6);

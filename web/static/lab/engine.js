@@ -82,7 +82,8 @@ import { request } from "../app/core/api.js";
 
 export const mostMessages = 20_000; // that the server judges at once
 
-// The server lets an address ask so often. The page waits by itself, because a refusal costs more.
+// The server limits how often an address may ask. The page waits by itself, because a refusal costs
+// more.
 const atOnce = 16, oneMore = 110; // questions, ms
 
 let left = atOnce, asked = 0;

@@ -26,7 +26,7 @@ export function createTally(entries) {
   let figures = none();
   let counted = 0, now = 0;
   /** @type {number[]} */
-  let passed = []; // when
+  let passed = []; // lab times, ms
   let inSecond = 0, inMinute = 0; // index of the first in the stretch that ends now
   /** @param {number} at */
   const pass = (at) => {

@@ -46,8 +46,8 @@ export function Head({ lab, openScene }) {
   `;
 }
 
-// useLink is the address of the Limits page with the numbers of a lane typed in: the one that is
-// edited, else the last. With recorded traffic, the page shows its channel.
+// useLink returns the address of the page Limits with the numbers of a lane filled in: the lane
+// that is being edited, or else the last one. With recorded traffic, the page shows its channel.
 /** @param {Setup & More} of */
 export function useLink({ lanes, edited, traffic }) {
   const { limits } = lanes.find(({ id }) => id === edited) ?? lanes.at(-1);

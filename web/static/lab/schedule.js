@@ -95,7 +95,7 @@ export async function judgeAll(scene) {
 /** @param {Message} message @returns {Message} */
 const withoutLogin = ({ login: _, ...message }) => message;
 
-// keep returns messages of traffic as they stand beside those sent by hand.
+// keep returns messages of traffic in the form of those sent by hand.
 /** @param {Message[]} made @param {number} start @returns {Kept[]} */
 export const keep = (made, start) => made.map((message) => ({ at: message.at - start, message }));
 

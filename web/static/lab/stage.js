@@ -119,8 +119,8 @@ export function viewsOf(lane, now, context) {
 /** @type {WeakMap<Limit, Record<string, number>>} */
 const numbers = new WeakMap();
 
-// numbersOf returns the numbers of a limit, with durations in ms. A number that a limit does without
-// is the least one.
+// numbersOf returns the numbers of a limit, with durations in ms. A missing number has its least
+// value.
 /** @param {Limit} limit */
 export function numbersOf(limit) {
   if (!numbers.has(limit)) {

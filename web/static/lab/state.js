@@ -55,7 +55,7 @@
  * @typedef {object} More
  * @property {boolean} isPlaying
  * @property {boolean} isHeld the automatic traffic has paused for a message sent by hand
- * @property {boolean} isFull the engine takes no more messages
+ * @property {boolean} isFull the engine accepts no more messages
  * @property {number} edited the ID of the lane whose numbers are shown, or 0
  * @property {string[]} unknown parts of the link that mean nothing here
  * @property {string} problem why the engine doesn't answer, or empty

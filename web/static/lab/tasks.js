@@ -26,7 +26,7 @@ export function mostWithin(entries, length) {
   return most;
 }
 
-// passWithin wants so many messages through the first lane within a length of time.
+// passWithin wants so many messages through the first lane within a duration.
 /** @param {number} count @param {number} length ms @param {number} [after] lab time from which they count @returns {Task} */
 export const passWithin = (count, length, after = 0) => ([entries]) => {
   const most = mostWithin(entries.filter(({ at }) => at > after || after === 0), length);
@@ -47,8 +47,8 @@ export const waitAtMost = (most) => ([entries]) => {
   return { isDone: longest > 0 && longest <= most && entries.some(({ mark }) => mark === "throttled"), text: longest > 0 ? t("lab.task-wait", { time: lengthText(longest / 1000) }) : t("lab.task-no-wait") };
 };
 
-// spendNothing wants so many messages refused by one limit of the first lane after which another
-// limit is still unused.
+// spendNothing wants so many messages that one limit of the first lane refuses while another one is
+// unused.
 /** @param {number} count @param {string} full @param {string} unused @returns {Task} */
 export const spendNothing = (count, full, unused) => ([entries], { lanes: [lane] }) => {
   const index = lane?.limits.findIndex(({ name }) => name === unused) ?? -1;

@@ -111,7 +111,7 @@ export function choicesOf(name, { kind, channel, from }, channels) {
 /** @param {string} name @param {Traffic} traffic */
 export const chosenOf = (name, traffic) => (name === "stretch" && traffic.from ? "from" : (traffic[name] ?? ""));
 
-// withField returns traffic with another text in a field. Another stretch replaces a start.
+// withField returns traffic with another text in a field. A chosen stretch replaces the start.
 /** @param {Traffic} traffic @param {string} name @param {string} text @returns {Traffic} */
 export const withField = (traffic, name, text) => ({ ...traffic, [name]: text, ...(name === "stretch" && { from: "" }) });
 

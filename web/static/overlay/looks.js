@@ -105,7 +105,7 @@ const longest = 40; // characters of a text from the address
 /** @param {string} text */
 const clip = (text) => (text.length > longest ? text.slice(0, longest) + "…" : text);
 
-// print returns the query of looks. It leaves out what is as usual.
+// print returns the query of looks. It leaves out defaults.
 /** @param {Looks} looks */
 export function print(looks) {
   const query = new URLSearchParams();

@@ -41,7 +41,7 @@ function Part({ id, title, none, rows }) {
 
 /**
  * @param {{who: Token | Link | Session, isOwn?: boolean, about: string, path: string, ends: string, asks: Value, again: Again}} props
- *   ends labels the button for screen readers; asks is the question before the end
+ *   ends labels the button for screen readers; asks is the question before it ends
  */
 function Row({ who, isOwn, about, path, ends, asks, again }) {
   const [isAsked, ask] = useState(false);

@@ -1,5 +1,5 @@
 // @ts-check
-// The card of what a channel's moderators may do who sign in with Twitch.
+// The card that says what a channel's moderators may do if they sign in with Twitch.
 
 import { t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";

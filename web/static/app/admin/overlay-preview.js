@@ -1,5 +1,5 @@
 // @ts-check
-// A small picture of the overlay, over a striped picture: what it shows now, or an example.
+// A small preview of the overlay on a striped background: what it shows now, or an example.
 
 import { t } from "../../text/text.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
@@ -11,7 +11,7 @@ import { now } from "../core/state.js";
 const every = 5000; // between two requests, ms
 const width = 1920; // of a stream, px
 
-const names = ["Anna", "Berta", "Carlos", "Daiki", "Élodie", "Fatma", "Goran", "Hana", "Ivan", "Jack"]; // of nobody
+const names = ["Anna", "Berta", "Carlos", "Daiki", "Élodie", "Fatma", "Goran", "Hana", "Ivan", "Jack"]; // invented
 
 /** @param {{looks: Looks, channel: string}} props */
 export function OverlayPreview({ looks, channel }) {

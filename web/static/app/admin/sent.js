@@ -9,7 +9,7 @@ import { ifSignedOut } from "../core/session.js";
  * @typedef {{body: any, problem: string, status?: number}} Outcome
  */
 
-// sent sends a request.
+// sent sends a request and returns its outcome.
 /** @param {string} method @param {string} path @param {object} [body] @param {string} [ifMatch] @returns {Promise<Outcome>} */
 export async function sent(method, path, body, ifMatch) {
   try {

@@ -1,5 +1,5 @@
 // @ts-check
-// A webhook in the list: how it works, and what can be done with it.
+// A webhook in the list: whether it works, and the actions on it.
 
 import { commas, list, rich, sentences, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
@@ -87,7 +87,7 @@ function scope({ events, channels, allow_private: isPrivate }) {
   );
 }
 
-// standing says how a webhook works, and what waits.
+// standing says when a webhook last worked and failed, and how many deliveries are pending.
 /** @param {Webhook} hook */
 function standing({ success_at: success, failure_at: failure, failure: reason = "", waiting, next_at: next, off }) {
   return [

@@ -147,7 +147,7 @@ export function exempt(user, length, zone) {
   });
 }
 
-// reset forgets everything about a user's messages and strikes.
+// reset clears a user's usage and strikes.
 /** @param {string} user */
 export function reset(user) {
   return change(user, "POST", "/reset", {}, () => ({

@@ -265,8 +265,8 @@ const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu; // changes t
 const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const longestName = 50; // characters
 
-// shownName returns a name from chat as people see it: without what turns the text around it, and
-// bounded. It is empty if nothing of the name is visible.
+// shownName returns a name from chat as people see it: shortened, and without characters that
+// change the direction of the text around it. It is empty if nothing of the name is visible.
 /** @param {string | undefined} name */
 export function shownName(name = "") {
   const letters = [...name.replace(turning, "")];

@@ -1,6 +1,6 @@
 // @ts-check
-// Another algorithm for a limit: its numbers are carried over, so that the messages at once and the
-// long-term rate stay the same if the algorithm can have both.
+// Changing the algorithm of a limit. Its numbers are converted, so that the messages at once and
+// the long-term rate stay the same if the new algorithm can have both.
 
 import { draftLimit, limitOf } from "./draft.js";
 import { algorithmOf, roleFields } from "../words/algorithms.js";
@@ -9,7 +9,7 @@ import { durationText, nanoseconds } from "../words/lengths.js";
 /** @import { Field, Fields } from "../words/algorithms.js" */
 
 /**
- * Pace is what the numbers of every algorithm come to.
+ * Pace is what is kept when the algorithm changes.
  * @typedef {object} Pace
  * @property {number} messages the messages at once
  * @property {bigint} every the time for that many messages, ns
@@ -17,8 +17,8 @@ import { durationText, nanoseconds } from "../words/lengths.js";
 
 const day = 86_400_000_000_000n, ms = 1_000_000n; // ns
 
-// withAlgorithm returns the draft of a limit with another algorithm. loaded is the limit as it was
-// loaded; its own algorithm brings back its own numbers.
+// withAlgorithm returns the draft of a limit with another algorithm. If that is the algorithm of
+// loaded, the limit as it was loaded, its numbers come back.
 /** @param {DraftLimit} draft @param {Api.Limit | undefined} loaded @param {string} algorithm @returns {DraftLimit} */
 export function withAlgorithm(draft, loaded, algorithm) {
   const { source, texts, roles } = draftLimit(loaded?.algorithm === algorithm ? loaded : convert(draft, algorithm), draft.id);
@@ -41,7 +41,7 @@ function convert(draft, algorithm) {
   return /** @type {Api.Limit} */ ({ ...base, ...start, ...numbers, ...(roles.length > 0 && { roles: Object.fromEntries(roles) }) });
 }
 
-// paceOf returns nothing if a number of the limit is missing or wrong.
+// paceOf returns the pace of a limit, or nothing if a number is missing or wrong.
 /** @param {Api.Limit} limit @returns {Pace | undefined} */
 function paceOf({ algorithm, burst, refill, queue = 0, messages, every }) {
   const { fields, hasDay } = algorithmOf({ algorithm });
@@ -52,7 +52,7 @@ function paceOf({ algorithm, burst, refill, queue = 0, messages, every }) {
   return { messages: count, every: each > 0n ? each * BigInt(count) : whole };
 }
 
-// numbersFor returns the numbers with which these fields come to a pace.
+// numbersFor returns the numbers that give these fields a pace, within their bounds.
 /** @param {Fields} fields @param {Pace} pace @returns {Record<string, any>} */
 function numbersFor(fields, { messages, every }) {
   const each = longer(ms, ((every / BigInt(messages)) / ms) * ms);

@@ -66,7 +66,7 @@ export function moveLimit(index, step) {
   edit((draft) => ([draft.limits[index], draft.limits[to]] = [draft.limits[to], draft.limits[index]]), focus);
 }
 
-// choosePreset fills the draft. The first preset's former draft can be restored.
+// choosePreset fills the draft with a preset. Undo restores the draft from before the first preset.
 /** @param {Filling} preset */
 export function choosePreset(preset) {
   const { form } = state;
@@ -75,7 +75,7 @@ export function choosePreset(preset) {
   update((s) => (s.form = { ...s.form, preset: { preset, former: form.preset?.former ?? form.draft } }));
 }
 
-// undoPreset restores the draft as it was before a preset.
+// undoPreset restores the draft from before the first preset.
 export function undoPreset() {
   const { preset, former } = state.form.preset;
   edit((draft) => Object.assign(draft, former), `preset-${preset.id}`);

@@ -49,7 +49,7 @@ function Choice({ id, label, value, options, onChoose }) {
   `;
 }
 
-// Fresh says what a new name, algorithm or scope costs.
+// Fresh says what a new name, algorithm or scope resets.
 /** @param {{limit: DraftLimit, loaded: Api.Limit | undefined, overrides: State["overrides"]}} props */
 function Fresh({ limit, loaded, overrides }) {
   if (!loaded) return null;

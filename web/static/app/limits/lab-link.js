@@ -28,7 +28,7 @@ export function labAddress(limit, index, form, channel) {
 /** @param {Api.Limit} limit @param {string} zone @returns {Api.Limit} */
 const inZone = (limit, zone) => (algorithmOf(limit).hasDay && zone ? { ...limit, timezone: limit.timezone || zone } : limit);
 
-// LabLink opens the Lab beside the page, because the draft would be lost in its place.
+// LabLink opens the Lab in a new tab, because leaving the page would lose the draft.
 /** @param {{limit: DraftLimit, index: number, form: Form, channel: string}} props */
 export function LabLink({ limit, index, form, channel }) {
   const address = labAddress(limit, index, form, channel);

@@ -53,7 +53,7 @@ const noticeFields = { cooldown: time(1, 7 * day) };
 
 const longest = 400; // characters of a notice
 
-// inChat are the placeholders of a notice, as the values of texts that name them.
+// inChat maps names to the placeholders of a notice, for texts that show them.
 export const inChat = { name: "{name}", wait: "{wait}", limit: "{limit}" };
 
 

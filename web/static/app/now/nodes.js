@@ -75,7 +75,7 @@ function Shown({ body, isMounted }) {
 
 const modes = table({ off: "now.mode-off", exact: "now.mode-exact", synchronised: "now.mode-synchronised", shares: "now.mode-shares" });
 
-// about says what the nodes share, and how far they are from the store.
+// about says what the nodes share, and how long a round trip to the store takes.
 /** @param {Api.getNodes} of */
 function about({ mode, up, server, round_trip_ms: trip = 0, skew_ms: skew = 0, nodes }) {
   if (mode === "shares") return t("now.nodes-shares");
@@ -115,7 +115,8 @@ function Row({ node, mode }) {
   `;
 }
 
-// clock says how a node's clock differs from the server's. offset is what the node adds to its own.
+// clock says how a node's clock differs from the server's. offset is what the node adds to its
+// clock, ms.
 /** @param {number} offset */
 function clock(offset) {
   const difference = milliseconds(Math.abs(offset));

@@ -23,8 +23,8 @@ const fresh = 1000; // how long a row shows as arriving, ms
 const clipped = 300; // characters of a message in a row
 const animated = 30_000; // the longest wait whose bar is animated, ms
 
-// userRow returns the view of a row. It is no component, because Preact would then move all rows
-// that stay when several rows above them go.
+// userRow returns the view of a row. It isn't a component: if several rows were removed, Preact
+// would move all rows below them.
 /**
  * @param {{state: State, user: User, tab: View["tab"], index: number, height: number, held: Held | null, isLeaving?: boolean}} of
  */

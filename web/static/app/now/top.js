@@ -78,8 +78,7 @@ function Ranking({ state, body: { throttled: sum, before, timezone }, since }) {
 /** @param {{throttled: number, observed: number}} user */
 const count = ({ throttled, observed }) => throttled + observed;
 
-// comparison compares a number with the one of the same part of the day before, or of the last
-// stream.
+// comparison compares a number with that of the same part of yesterday or of the last stream.
 /** @param {number} now @param {number} then @param {Since} since */
 export function comparison(now, then, since) {
   const { same, times, less, more } = texts[since];

@@ -34,7 +34,7 @@ export function viewOf(query) {
   return { tab: one(tabs, query.tab, "held"), sort: one(orders, query.sort, "newest"), show: one(filters, query.show, "all"), limit: query.limit ?? "" };
 }
 
-// addressOf returns the address of a view that differs from another one. What is usual is left out.
+// addressOf returns the address of a view with some changes. Defaults are left out.
 /** @param {State} of @param {View} view @param {Partial<View>} [news] */
 export function addressOf(of, view, news) {
   const { tab, sort, show, limit } = { ...view, ...news };

@@ -89,7 +89,7 @@ export function isOutdated({ form, card }) {
 }
 
 // isConflict reports whether chatguard refused what the open form asks for, because of what others
-// have done. Sent again, the form confirms it.
+// have done. Sending the form again confirms it.
 export const isConflict = () => Boolean(state.changes[shown().id]?.isConflict);
 
 // requests make the change that a form asks for.

@@ -23,7 +23,7 @@ import { partsOf, summaryOf } from "./status.js";
 let before = null; // null until chatguard has told the state
 
 // watchAlerts tells the person what has changed since the last call. It never tells what was there
-// when the page was loaded or the channel was changed.
+// when the page was loaded or another channel was chosen.
 /** @param {State} state */
 export function watchAlerts(state) {
   if (state.session !== "in" || !state.status) return forget();

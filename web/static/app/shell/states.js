@@ -31,7 +31,7 @@ export function Status({ state }) {
   `;
 }
 
-// shut closes the list: a link within the page leaves it open.
+// shut closes the list, which a link within the page would leave open.
 /** @param {{currentTarget: HTMLElement}} event */
 const shut = ({ currentTarget }) => /** @type {HTMLElement} */ (currentTarget.closest("[popover]")).hidePopover();
 

@@ -34,7 +34,7 @@ export function isShown({ start, query, channel }) {
   return query.setup === "1" || (start.wasMissing && !start.isHidden);
 }
 
-// SetupCard is the checklist, on pages of people who may act on it.
+// SetupCard shows the checklist to people who may act on it.
 /** @param {{state: State}} props */
 export function SetupCard({ state }) {
   if (state.me.mounted || !mayModerate() || !state.status) return null;

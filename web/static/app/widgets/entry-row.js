@@ -13,8 +13,8 @@ import { stamp } from "../words/time.js";
 const clipped = 200; // characters; a row never shows more
 
 // entryRow returns the view of an entry. hasUser adds the user. place is the row's index in a long
-// table, for screen readers. It is no component, because Preact would then move all rows that stay
-// when several rows above them go.
+// table, for screen readers. It isn't a component: if several rows were removed, Preact would move
+// all rows below them.
 /**
  * @param {{state: State, entry: Api.Entry, hasUser?: boolean, place?: number, style?: object, then?: () => void}} of
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// One number, length of time or text in a form: label, field, unit and error.
+// One number, duration or text in a form: label, field, unit and error.
 
 import { html } from "../../vendor/htm-preact.js";
 import { lengthText, parseLength } from "../words/lengths.js";
@@ -16,13 +16,13 @@ import { lengthText, parseLength } from "../words/lengths.js";
  * @property {string} [hint] the placeholder of an empty field
  * @property {boolean} [isShort] the label is for screen readers only
  * @property {boolean} [isText]
- * @property {boolean} [isLength] a length of time, typed with its unit
- * @property {string} [zero] what a length of 0 means
+ * @property {boolean} [isLength] a duration, typed with its unit
+ * @property {string} [zero] what a duration of 0 means
  * @property {string} [list] the ID of the datalist with suggestions
  * @property {(text: string) => void} onInput
  */
 
-// LimitField shows its label above the field. A length of time is rewritten in words when it loses
+// LimitField shows its label above the field. A duration is rewritten in words when the field loses
 // the focus; until then, the words are below the field.
 /** @param {FieldProps} props */
 export function LimitField({ id, label, unit, value, fixed, error, hint, isShort, isText, isLength, zero, list, onInput }) {
@@ -42,7 +42,7 @@ export function LimitField({ id, label, unit, value, fixed, error, hint, isShort
   `;
 }
 
-// inWords writes a typed length in words, or nothing if it already is or can't be read.
+// inWords writes a typed duration in words, or nothing if it is in words already or can't be read.
 /** @param {string} value */
 function inWords(value) {
   const ns = parseLength(value);

@@ -16,7 +16,7 @@ import { length } from "./time.js";
  * @property {number} least
  * @property {number} most
  * @property {boolean} [mayBeEmpty] an empty one is inherited
- * @property {boolean} [isRare] a limit does without it; unless stated, it is the least value
+ * @property {boolean} [isRare] most limits do without it; unless stated, it is the least value
  */
 
 /**
@@ -189,8 +189,7 @@ function fieldOf(parameter, label) {
   return { label: label ?? labels[name] ?? plainName(name), unit, isLength, least: least / scale, most: most / scale, isRare: isRare(parameter), about: purposes[name] };
 }
 
-// isRare reports whether a limit does without a parameter. Others have a suggested value above the
-// least one.
+// isRare reports whether most limits do without a parameter: the suggested value is the least one.
 /** @param {Parameter} of */
 const isRare = ({ suggested, least }) => suggested <= least;
 

@@ -4,8 +4,8 @@
 import { t } from "../../text/text.js";
 
 // authorName names an author as people read it, with where they come from, so that nobody can
-// imitate another: "anna (token)". Names of records of earlier versions have no origin, and those of
-// the owner and of chatguard have none.
+// impersonate another: "anna (token)". Names of records of earlier versions have no origin, and
+// those of the owner and of chatguard have none.
 /** @param {string} author */
 export function authorName(author) {
   const end = author.indexOf(":"), name = author.slice(end + 1);

@@ -1,7 +1,7 @@
 // @ts-check
-// Lengths of time, exact to the nanosecond: read as people write them, and written in words or as
-// the API writes them. Words are those of the page's language. English ones and the API's notation
-// are read in every language.
+// Durations, exact to the nanosecond: read as people write them, and written in words or as the API
+// writes them. Words are those of the page's language. English ones and the API's notation are read
+// in every language.
 
 import { gap, list, locale, number } from "../../text/text.js";
 
@@ -22,7 +22,7 @@ const longest = 64; // characters of a typed text
 /** @type {Map<string, bigint>} */
 const sizes = new Map([["h", 3_600_000_000_000n], ["m", 60_000_000_000n], ["s", 1_000_000_000n], ["ms", 1_000_000n], ["us", 1000n], ["µs", 1000n], ["ns", 1n]]);
 
-// parseLength reads a length of time as people write it, in ns: "30m", "1h30", "1 hour 30 minutes",
+// parseLength reads a duration as people write it, in ns: "30m", "1h30", "1 hour 30 minutes",
 // "1.5 h". A number without a unit means seconds or, after a unit, the next smaller unit. The
 // result is null if the text is something else.
 /** @param {string} text */
@@ -112,7 +112,7 @@ function counted(count, unit) {
   return counters.get(unit).format(Number(count));
 }
 
-// lengthText writes a length of time in words: "30 days", "1 hour 30 minutes", "0.5 seconds".
+// lengthText writes a duration in words: "30 days", "1 hour 30 minutes", "0.5 seconds".
 /** @param {bigint} ns */
 export function lengthText(ns) {
   const parts = [];
@@ -124,7 +124,7 @@ export function lengthText(ns) {
   return (parts.join(" ") || counted("0", "second")).replaceAll(" ", gap);
 }
 
-// durationText writes a length of time as the API does: "1h30m", "500ms".
+// durationText writes a duration as the API does: "1h30m", "500ms".
 /** @param {bigint} ns */
 export function durationText(ns) {
   for (const [unit, digits] of /** @type {[string, number][]} */ ([["ns", 0], ["µs", 3], ["ms", 6]])) {
@@ -135,8 +135,8 @@ export function durationText(ns) {
   return parts.filter(Boolean).join("") || "0s";
 }
 
-// typedDuration writes a length of time that a person typed as the API does. Any other text stays
-// as it is: it is the API that refuses it.
+// typedDuration writes a duration that a person typed as the API does. Any other text stays as it
+// is, and the API refuses it.
 /** @param {string} text */
 export function typedDuration(text) {
   const ns = parseLength(text);

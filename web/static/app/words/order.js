@@ -4,8 +4,8 @@
 
 export const orderKey = "order";
 
-// orderChange returns the change of the order, or none. Other changes alone remove limits and
-// append new ones by name. Only another order than the resulting one is a change of its own.
+// orderChange returns the change of the order, or none. The other changes remove limits, and append
+// new ones by name. The order is a change of its own only if it differs from what they result in.
 /** @param {string[]} from @param {string[]} to @returns {Api.Change[]} */
 export function orderChange(from, to) {
   const expected = [...from.filter((name) => to.includes(name)), ...to.filter((name) => !from.includes(name)).sort()];

@@ -7,8 +7,8 @@ import { authorName } from "./author.js";
 import { clock, length, toMinute, wait } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 
-// silenceWords describes a timeout or ban: "a timeout until 14:03:22 CET by anna". A authorName that
-// isn't known is left out.
+// silenceWords describes a timeout or ban: "a timeout by anna until 14:03:22 CET". An unknown
+// author is left out.
 /** @param {Api.Silence} silence @param {string} [zone] */
 export function silenceWords({ banned, until, by }, zone) {
   if (banned) return by ? t("words.a-ban-by", { by: authorName(by) }) : t("words.a-ban");

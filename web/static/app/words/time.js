@@ -103,7 +103,8 @@ export function wait(ms) {
   return smaller ? t("words.short-two", { larger, smaller }) : larger;
 }
 
-// waitUntil writes the wait until a time that hasn't come as far as is known: at least a second.
+// waitUntil writes the wait until a time: at least a second, even if the time is over and chatguard
+// hasn't said so yet.
 /** @param {number} ms */
 export const waitUntil = (ms) => wait(Math.max(1, ms - now()));
 

@@ -42,8 +42,8 @@ export function numbersOf(fields, source, texts) {
   return numbers;
 }
 
-// typedLength returns a length of time for the API. It is the former one if both are equal, however
-// they are written.
+// typedLength returns a duration for the API. It keeps the former text if both are the same
+// duration.
 /** @param {string} text @param {string | undefined} former */
 function typedLength(text, former) {
   return former && nanoseconds(former) === parseLength(text) ? former : typedDuration(text);
@@ -60,8 +60,8 @@ export function numbersIn(fields, texts) {
   }));
 }
 
-// wrongNumber returns what is wrong with a number or a length of time, in words for moderators, or
-// an empty text.
+// wrongNumber returns what is wrong with a number or a duration, in words for moderators, or an
+// empty text.
 /** @param {Bounds} field @param {string} typed */
 export function wrongNumber(field, typed) {
   const text = typed.trim();

@@ -54,7 +54,7 @@ function newRow(line) {
 
 const named = 3; // people in the table; the others are added up
 
-// inOrder returns shares in an order that stays as it is: the spammer first, then everyone else.
+// inOrder returns shares in an order that doesn't change: the spammer first, then everyone else.
 /** @param {Share[]} shares */
 const inOrder = (shares) => [...shares].sort((a, b) => Number(personOf(b.user).kind === "spammer") - Number(personOf(a.user).kind === "spammer") || personOf(a.user).number - personOf(b.user).number);
 

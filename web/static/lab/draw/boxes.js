@@ -18,7 +18,7 @@ function boxAt(v, i) {
   return { from: from - v.start, until: until - v.start, count, isOpen: true };
 }
 
-// byClock returns the empty window of a clock that a time is in.
+// byClock returns the clock's window that contains a time, without messages.
 /** @param {Moment} v @param {number} time @returns {Box} */
 function byClock({ start, numbers: { every } }, time) {
   const from = Math.floor((start + time) / every) * every - start;

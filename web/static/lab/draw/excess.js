@@ -16,8 +16,8 @@ export function bracket(v, from, color = "accent") {
   line(v, color, left, bottom, left + 5, bottom);
 }
 
-// passedSince returns how many messages have passed after a lab time, of the user who sent the last
-// message: a lane shows that user's state.
+// passedSince returns how many messages of one user have passed after a lab time: of the user who
+// sent the last message, whose state the lane shows.
 /** @param {Entry[]} entries @param {number} last @param {number} from */
 export function passedSince(entries, last, from) {
   let passed = 0;
@@ -25,8 +25,8 @@ export function passedSince(entries, last, from) {
   return passed;
 }
 
-// excess shows it if more messages have passed within the limit's own time than its number says:
-// what a window forgives at its end.
+// excess shows the bracket if more messages have passed within the limit's period than the limit
+// allows. That is possible where a window ends and the next begins.
 /** @param {View} v */
 export function excess(v) {
   const { messages, every } = v.numbers;

@@ -8,7 +8,8 @@ import { clip, fill, frame, gauge, line, write, x } from "./view.js";
 
 /** @typedef {{waiting: number, next: number, last: number}} Queue next and last are lab times */
 
-// queueAt returns the messages that wait, and when the last message left or leaves.
+// queueAt returns how many messages wait, when the next of them leaves, and when the last message
+// left or leaves.
 /** @param {Moment} v @returns {Queue} */
 function queueAt({ entries, last, now }) {
   let waiting = 0, next = NaN, latest = -Infinity;
@@ -23,7 +24,8 @@ function queueAt({ entries, last, now }) {
   return { waiting, next, last: latest };
 }
 
-// paths draws for each message that was held a line from its coming to its leaving, and a drop.
+// paths draws a line from arrival to departure for each message that was held, and a drop for each
+// that has left.
 /** @param {View} v */
 function paths(v) {
   const { queue } = v.numbers, bottom = v.top + v.height - 6, pitch = (v.height - 14) / Math.max(1, Math.min(queue, 8));

@@ -10,8 +10,7 @@ import { cells, clip, fill, gauge, line, pictureAt, write, x } from "./view.js";
 
 /** @typedef {{times: number, oldest: number}} Log oldest is a lab time */
 
-// logAt returns what counts now: of the messages that counted at the last one, those that have left
-// since are taken away.
+// logAt returns what counts now: what counted at the last message, without what has left since.
 /** @param {Moment} v @returns {Log} */
 function logAt(v) {
   const edge = v.now - v.numbers.every;

@@ -1,6 +1,6 @@
 // @ts-check
-// A sliding window, estimated: the counts of slices of the clock, by default of whole windows. Of
-// the oldest one counts the part that the window behind now still overlaps.
+// A sliding window, estimated: the counts of slices of the clock, by default of whole windows. The
+// oldest one counts in part: as much of it as the window up to now still overlaps.
 
 import { t } from "../../text/text.js";
 import { fixed } from "../numbers.js";
