@@ -45,7 +45,8 @@ func (o *overlays) turn(channelID string, change func(*Switches)) (changed bool,
 	if change(&after); after == before {
 		return false, nil
 	}
-	if err := o.apply(channelID, after); err != nil {
+	settings, _ := o.current(channelID)
+	if err := o.apply(channelID, after, settings.Raid); err != nil {
 		return false, err
 	}
 	o.switches[channelID] = after
@@ -84,7 +85,7 @@ func (o *overlays) configure(s Settings) error {
 		if _, isChanged := o.settings[channelID]; isChanged {
 			continue
 		}
-		if err := o.apply(channelID, on); err != nil {
+		if err := o.apply(channelID, on, s.Raid); err != nil {
 			return err
 		}
 	}
@@ -95,22 +96,15 @@ func (o *overlays) configure(s Settings) error {
 func (o *overlays) set(channelID string, wanted *Settings) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	former, isChanged := o.settings[channelID]
+	if err := o.apply(channelID, o.switches[channelID], cmp.Or(wanted, &o.base).Raid); err != nil {
+		return err
+	}
 	if wanted != nil {
 		o.settings[channelID] = *wanted
 	} else {
 		delete(o.settings, channelID)
 	}
-	err := o.apply(channelID, o.switches[channelID])
-	if err == nil {
-		return nil
-	}
-	if isChanged {
-		o.settings[channelID] = former
-	} else {
-		delete(o.settings, channelID)
-	}
-	return err
+	return nil
 }
 
 // anyStartRate reports whether raid mode may start by itself in any channel.
@@ -121,10 +115,9 @@ func (o *overlays) anyStartRate() bool {
 	return hasRate(o.base) || slices.ContainsFunc(slices.Collect(maps.Values(o.settings)), hasRate)
 }
 
-// apply puts a channel's switches in force with its settings. The caller holds mu.
-func (o *overlays) apply(channelID string, s Switches) error {
-	settings, _ := o.current(channelID)
-	return o.guard.At(o.now()).SetOverlay(channelID, overlay(s, settings.Raid))
+// apply puts a channel's switches in force. The caller holds mu.
+func (o *overlays) apply(channelID string, s Switches, raid Raid) error {
+	return o.guard.At(o.now()).SetOverlay(channelID, overlay(s, raid))
 }
 
 // overlay returns the effect of the switches on a policy, or nil if all are off.
