@@ -44,20 +44,14 @@ type DocumentKind struct {
 // Shared are the documents that this node shares with others. Without Documents, its methods do
 // nothing. It is safe for concurrent use.
 type Shared struct {
-	store    Documents // nil if there are no other nodes
-	channels func() []string
+	store    Documents       // nil if there are no other nodes
+	channels func() []string // IDs of those that may have documents, besides the served ones
 	log      *slog.Logger
 	kinds    []*DocumentKind
 
 	mu        sync.Mutex
 	revisions map[string]int64 // of the documents that are in force here, by name
 	served    map[string]bool  // channels noted by Serve
-}
-
-// newShared returns Shared. channels returns the IDs of the channels that may have documents,
-// besides those that this node serves.
-func newShared(store Documents, channels func() []string, log *slog.Logger) *Shared {
-	return &Shared{store: store, channels: channels, log: log, revisions: map[string]int64{}, served: map[string]bool{}}
 }
 
 // isAlone reports whether there are no other nodes.
