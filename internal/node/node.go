@@ -90,15 +90,10 @@ func (n *Node) Share(o *chatguard.Options) {
 	if n.store == nil {
 		return
 	}
-	o.Now, o.Shared, o.ShareMode = nil, n.store, shareModes[n.config.Shared.Mode]
-	if n.seeds {
-		o.ShareMode = chatguard.ShareExact
+	o.Now, o.Shared, o.ShareMode = nil, n.store, chatguard.ShareExact
+	if n.config.Shared.Mode == config.ShareSynchronised && !n.seeds {
+		o.ShareMode = chatguard.ShareSynchronised
 	}
-}
-
-// shareModes are the modes of a Guard with a shared store.
-var shareModes = map[string]chatguard.ShareMode{
-	config.ShareExact: chatguard.ShareExact, config.ShareSynchronised: chatguard.ShareSynchronised,
 }
 
 // Join makes the Node run a Guard, and count its verdicts. The Guard has the options that Share has

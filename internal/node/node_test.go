@@ -63,6 +63,11 @@ func TestLeads(t *testing.T) {
 	}
 }
 
+// shareModes are the modes of a Guard with a shared store, by the configuration's names.
+var shareModes = map[string]chatguard.ShareMode{
+	config.ShareExact: chatguard.ShareExact, config.ShareSynchronised: chatguard.ShareSynchronised,
+}
+
 // TestSeeds checks that a Node that only copies a database's state into the store reads that state
 // from the database, in any mode, and doesn't share people's changes.
 func TestSeeds(t *testing.T) {
