@@ -124,22 +124,16 @@ func (s *server) open() <-chan error {
 
 // tryConnect ends an outage, or notes why it continues.
 func (s *server) tryConnect() error {
-	err := s.connect(s.background)
-	if err == nil {
-		s.comeBack()
-	} else {
+	if err := s.connect(s.background); err != nil {
 		s.breaker.away.Store(s.outage(err))
+		return err
 	}
-	return err
-}
-
-// comeBack ends an outage.
-func (s *server) comeBack() {
 	s.breaker.succeed(s.since())
 	if s.breaker.away.Swap(nil) != nil {
 		s.breaker.changed.Store(s.since())
 		s.options.Logger.Info("redisstore: the shared store answers", "address", s.where)
 	}
+	return nil
 }
 
 // probe tries in the background to reach a server that is away: one attempt at a time, and at most

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/chatguard/chatguard/shared"
@@ -27,11 +26,6 @@ func away(text string, causes ...error) *storeError {
 
 // withoutPrefix returns the text of an error of this package for use in another one.
 func withoutPrefix(err error) string { return strings.TrimPrefix(err.Error(), "redisstore: ") }
-
-// transient reports whether an error is part of an outage, which is logged once.
-func transient(err error) bool {
-	return errors.Is(err, shared.ErrAway) || errors.Is(err, shared.ErrUnconfirmed)
-}
 
 // printable makes text from the server safe and short enough for a log.
 func printable(text string) string {

@@ -122,7 +122,7 @@ func (s *Store) logOnce(ctx context.Context, message, last string, err error) st
 	if err == nil || ctx.Err() != nil {
 		return ""
 	}
-	if transient(err) {
+	if errors.Is(err, shared.ErrAway) || errors.Is(err, shared.ErrUnconfirmed) {
 		s.server.options.Logger.Debug(message, "problem", withoutPrefix(err))
 		return last
 	}
