@@ -65,7 +65,8 @@ func (req *request) free() {
 // newReconcile returns an edit that changes nothing, for a row that is pending or due.
 func newReconcile(ref rowRef) *request {
 	req := freeRequests.Get().(*request)
-	req.single, req.edit, req.refs = true, noChange, append(req.room[:0], ref)
+	req.single, req.refs = true, append(req.room[:0], ref)
+	req.edit = func([]*limits.Draft) error { return nil }
 	return req
 }
 
@@ -94,7 +95,7 @@ func (s *Rows) decideAll(ctx context.Context, requests []*request) (err error) {
 	for _, req := range requests {
 		if b := batchFor(req, led); b != nil {
 			b.requests = append(b.requests, req)
-		} else if req.single && leadsFlightOf(req, led) {
+		} else if req.single && slices.ContainsFunc(led, func(b *batch) bool { return b.leads(req) }) {
 			led = append(led, req.batch())
 		} else if s.known.enqueue(req) {
 			queued = append(queued, req)
@@ -136,11 +137,6 @@ func batchFor(req *request, led []*batch) *batch {
 		}
 	}
 	return nil
-}
-
-// leadsFlightOf reports whether one of the batches leads the flight of a request.
-func leadsFlightOf(req *request, led []*batch) bool {
-	return slices.ContainsFunc(led, func(b *batch) bool { return b.leads(req) })
 }
 
 // leads reports whether the batch leads the flight of a request.
