@@ -188,9 +188,13 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	defer hide()
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	run := d.host.Run
+	if d.options.Store != nil {
+		run = d.options.Store.Run
+	}
 	written := make(chan error, 1)
 	go func() {
-		err := d.runStore(writing)
+		err := run(writing)
 		if err != nil {
 			hide()
 		}
@@ -202,14 +206,6 @@ func (d *Dashboard) Run(ctx context.Context) error {
 		return fmt.Errorf("dashboard: %w", err)
 	}
 	return nil
-}
-
-// runStore runs what New was given, or opened.
-func (d *Dashboard) runStore(ctx context.Context) error {
-	if d.options.Store != nil {
-		return d.options.Store.Run(ctx)
-	}
-	return d.host.Run(ctx)
 }
 
 // close closes what New opened.
