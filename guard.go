@@ -96,7 +96,8 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		g.now = opts.Now
 	}
 	if opts.Shared != nil {
-		g.channels.share(opts)
+		g.channels.exact = opts.ShareMode == ShareExact
+		g.channels.rows = sharing.New(opts.Shared, cmp.Or(opts.SharedRows, DefaultSharedRows), g.channels.exact, &g.channels)
 		g.now = g.channels.rows.Now
 	}
 	g.channels.base.Store(base)

@@ -1,7 +1,6 @@
 package chatguard
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -26,12 +25,6 @@ const (
 
 // DefaultSharedRows is the default of Options.SharedRows.
 const DefaultSharedRows = 200_000
-
-// share makes the channels use the store of the options.
-func (cs *channels) share(opts *Options) {
-	cs.exact = opts.ShareMode == ShareExact
-	cs.rows = sharing.New(opts.Shared, cmp.Or(opts.SharedRows, DefaultSharedRows), cs.exact, cs)
-}
 
 // Sharing returns what the Guard has done with Options.Shared. It is zero without one.
 func (g *Guard) Sharing() shared.Counts {
