@@ -66,7 +66,7 @@ func TestArrows(t *testing.T) {
 		"internal/chat/twitch/irc":        {"root", "internal/chat", "internal/chat/twitch", "internal/clock", "internal/hostile"},
 		"internal/chat/twitch/token":      {"internal/atomicfile", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/fileaccess", "internal/hostile", "internal/textfile"},
 		"internal/chat/twitch/person":     {"internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/token"},
-		"internal/chat/twitch/twitchtest": {"root", "internal/chat", "internal/chat/faketwitch"},
+		"internal/chat/twitch/twitchtest": {"root", "internal/chat", "internal/chat/faketwitch", "internal/waittest"},
 		"internal/chat/twitchbot":         {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/clock", "internal/config", "internal/journal"},
 		"internal/persist/signin":         {"internal/auth", "internal/persist/statement"},
 		"internal/persist":                {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/persist/signin", "internal/persist/sqlite", "internal/persist/statement", "internal/watchdog"},

@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // Must fails the test if there is an error.
@@ -104,16 +105,8 @@ func Pass(d time.Duration) {
 // limit only if the program is broken.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("timed out waiting: %s", what)
-		}
+	if !waittest.Poll(context.Background(), time.Millisecond, ok) {
+		t.Fatalf("timed out waiting: %s", what)
 	}
 }
 
