@@ -23,7 +23,8 @@ const lookEvery = 250 * time.Millisecond
 // time, a further change may leave the folder's time stamp the same.
 const freshTime = 5 * time.Second
 
-// NoAnswerError means that the process that owns a database hasn't answered a question in time.
+// AskStatus asks the process that owns a database how it is, and waits for the answer as long as
+// given. It sends no signal, because a process that isn't prepared for the signal would end. The
 type NoAnswerError struct {
 	PID    int
 	Path   string // of the database
@@ -56,7 +57,7 @@ func AskStatus(ctx context.Context, owned *sqlite.OwnedError, wait time.Duration
 	o, err := awaitOutcome(ctx, answered, owned.Path)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return s, &NoAnswerError{owned.PID, owned.Path, wait}
+		return s, fmt.Errorf("process %d uses the database %s, but hasn't answered within %v: it is starting or stopping, is another command, or is stuck", owned.PID, owned.Path, wait)
 	case err != nil:
 		return s, fmt.Errorf("the answer of chatguard (process %d) can't be read: %w", owned.PID, err)
 	case o.Status == nil:

@@ -102,7 +102,7 @@ func TestAskStatus_SendsNoSignal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chatguard.db")
 	writeFile(t, path, "a database")
 	_, err := AskStatus(t.Context(), &sqlite.OwnedError{Path: path, PID: os.Getpid()}, time.Millisecond)
-	if !errors.As(err, new(*NoAnswerError)) {
+	if err == nil || !strings.Contains(err.Error(), "hasn't answered within 1ms: it is starting or stopping") {
 		t.Errorf("without an answer: %v", err)
 	}
 	if left, err := filepath.Glob(path + "?*"); len(left) != 0 {
