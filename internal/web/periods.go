@@ -28,12 +28,8 @@ type spans struct {
 // dayOf returns the channel's day that contains a time. It begins when the first daily limit
 // resets, or else at midnight in the channel's time zone.
 func (s spans) dayOf(channel string, at time.Time) (timespan, error) {
-	policy := s.guard.InForce(channel)
-	resetAt := ""
-	if i := slices.IndexFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }); i >= 0 {
-		resetAt = policy.Limits[i].ResetAt
-	}
-	calendar, err := limits.NewCalendar(s.timezone(channel), resetAt)
+	zone, resetAt := s.dayRule(channel)
+	calendar, err := limits.NewCalendar(zone, resetAt)
 	if err != nil {
 		return timespan{}, err
 	}
@@ -41,15 +37,14 @@ func (s spans) dayOf(channel string, at time.Time) (timespan, error) {
 	return timespan{time.Unix(day.Start, 0).UTC(), time.Unix(day.End, 0).UTC()}, nil
 }
 
-// timezone returns the time zone of the channel's days.
-func (s spans) timezone(channel string) string {
+// dayRule returns the time zone of the channel's days, and the local time at which they begin.
+func (s spans) dayRule(channel string) (zone, resetAt string) {
 	policy := s.guard.InForce(channel)
-	for _, l := range policy.Limits {
-		if l.Algorithm == chatguard.DailyWindow {
-			return cmp.Or(l.Timezone, policy.Timezone, "UTC")
-		}
+	var daily chatguard.Limit // the first daily limit, if there is one
+	if i := slices.IndexFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }); i >= 0 {
+		daily = policy.Limits[i]
 	}
-	return cmp.Or(policy.Timezone, "UTC")
+	return cmp.Or(daily.Timezone, policy.Timezone, "UTC"), daily.ResetAt
 }
 
 // today returns the channel's day until now, and the same part of the day before.

@@ -81,7 +81,8 @@ func (h *rankings) requested(ctx context.Context, channel, since string) (now, b
 
 // rank reads both periods.
 func (h *rankings) rank(ctx context.Context, channel string, now, before timespan) (answer topUsers, err error) {
-	answer = topUsers{timespan: now, Timezone: h.timezone(channel)}
+	answer.timespan = now
+	answer.Timezone, _ = h.dayRule(channel)
 	if answer.Throttled, err = h.store.Throttling(ctx, channel, now.From, now.Until, mostTop); err != nil {
 		return answer, errUnreadable("The journal can't be read now", err)
 	}
