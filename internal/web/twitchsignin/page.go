@@ -33,9 +33,6 @@ func (f *failure) Error() string {
 	return string(f.title) + ": " + f.cause.Error()
 }
 
-// Unwrap returns the cause.
-func (f *failure) Unwrap() error { return f.cause }
-
 // because returns the failure with its cause.
 func (f failure) because(cause error) *failure {
 	f.cause = cause
