@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"sync"
 	"time"
@@ -87,11 +88,7 @@ func (p *previewCache) keep(channel string, h *lookback) {
 func (p *previewCache) forget(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for channel, h := range p.kept {
-		if h.isExpired(now) {
-			delete(p.kept, channel)
-		}
-	}
+	maps.DeleteFunc(p.kept, func(_ string, h *lookback) bool { return h.isExpired(now) })
 }
 
 // forgetUntil removes entries that are no longer needed, each second until ctx ends.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -114,11 +115,7 @@ func errNoBot() error {
 // steps returns the steps with their states, and whether all are done.
 func (s *channelSetup) steps() (all []step, done bool) {
 	all = []step{{StepConnect, s.connect()}, {StepModerator, s.moderate()}, {StepWatch, s.watch()}, {StepEnforce, s.enforce()}}
-	done = true
-	for _, one := range all {
-		done = done && one.State == StepDone
-	}
-	return all, done
+	return all, !slices.ContainsFunc(all, func(s step) bool { return s.State != StepDone })
 }
 
 func (s *channelSetup) connect() StepState {

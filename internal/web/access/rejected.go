@@ -2,6 +2,7 @@ package access
 
 import (
 	"crypto/sha256"
+	"maps"
 	"sync"
 	"time"
 )
@@ -42,11 +43,7 @@ func (s *rejectedSecrets) remember(address, secret string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.until) >= maxRejected {
-		for hash, until := range s.until {
-			if !now.Before(until) {
-				delete(s.until, hash)
-			}
-		}
+		maps.DeleteFunc(s.until, func(_ secretHash, until time.Time) bool { return !now.Before(until) })
 	}
 	if len(s.until) >= maxRejected {
 		return

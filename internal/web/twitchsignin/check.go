@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
@@ -154,12 +155,8 @@ func (m *Members) learn(of *session, at time.Time, account person.Account, chann
 
 // isGone reports whether an error means that Twitch no longer accepts a sign-in.
 func isGone(err error) bool {
-	for _, gone := range []error{twitch.ErrToken, twitch.ErrScope, person.ErrOther, token.ErrApplication} {
-		if errors.Is(err, gone) {
-			return true
-		}
-	}
-	return false
+	gone := []error{twitch.ErrToken, twitch.ErrScope, person.ErrOther, token.ErrApplication}
+	return slices.ContainsFunc(gone, func(one error) bool { return errors.Is(err, one) })
 }
 
 // Confirm returns the holder of a session who wants to use a right. If a change is known, it asks
