@@ -288,8 +288,8 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (Config, e
 	if err := r.readChannels(&c); err != nil {
 		return Config{}, err
 	}
-	if err := r.checkParts(&c); err != nil {
-		return Config{}, err
+	if err := c.Shared.CheckParts(c); err != nil {
+		return Config{}, r.fail(place{"shared", "share"}, "%v", err)
 	}
 	return c, nil
 }

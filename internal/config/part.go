@@ -144,10 +144,3 @@ func (s Shared) CheckParts(c Config) error {
 	}
 	return nil
 }
-
-func (r *reader) checkParts(c *Config) error {
-	if err := c.Shared.CheckParts(*c); err != nil {
-		return r.fail(place{"shared", "share"}, "%v", err)
-	}
-	return nil
-}
