@@ -174,7 +174,7 @@ func (s *Server) createResources() {
 	s.archive = &archive{s.users, o.Store, s.reads, log}
 	s.logins, s.setups = &logins{o.Login}, &setups{guard, s.Model, o.Setup}
 	s.rankings = &rankings{spans{guard, o.Store}, s.reads}
-	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
+	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, &summaryCache{kept: map[summaryKey]keptSummary{}}}
 	s.webhooks = &webhooks{o.Webhooks}
 	s.nodes = newNodeLister(o.Nodes, now)
 	s.probes = &probes{s.Model, guard, s.access, o.Access.Site, o.Access.Authorize != nil, o.Live.Metrics, o.Leads, s.require}

@@ -120,14 +120,10 @@ func (h *users) explain(channel, user string, roles chatguard.Roles) (chatguard.
 // dayZone returns the time zone in which a user's day starts and ends.
 func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 	limit := ""
-	if i := slices.IndexFunc(p.Limits, isDaily); i >= 0 {
+	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow && !l.Per.Shared() }); i >= 0 {
 		limit = p.Limits[i].Timezone
 	}
 	return cmp.Or(own.Timezone, limit, p.Timezone, "UTC")
-}
-
-func isDaily(l chatguard.Limit) bool {
-	return l.Algorithm == chatguard.DailyWindow && !l.Per.Shared()
 }
 
 // dayEnd returns when the user's day ends.

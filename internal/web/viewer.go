@@ -47,7 +47,7 @@ func newViewers(s *Server) (*viewers, error) {
 	each, err := access.NewBucket("viewers", viewerBurst, viewerRefill, o.Live.Guard.Now)
 	return &viewers{
 		site: o.Access.Site, sessions: access.NewViewerSessions(o.Access.Site, o.Live.Guard.Now), addresses: addresses, each: each,
-		channels: newViewerChannels(s.Model, o.Check.Space, o.Live.Guard.Now), records: newViewerRecords(o.Store, o.Live.Controls.Silences, o.Live.Guard.Now, o.Live.Log),
+		channels: &viewerChannels{model: s.Model, space: o.Check.Space, now: o.Live.Guard.Now}, records: newViewerRecords(o.Store, o.Live.Controls.Silences, o.Live.Guard.Now, o.Live.Log),
 		guard: o.Live.Guard, silences: o.Live.Controls.Silences,
 	}, err
 }

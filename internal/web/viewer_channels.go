@@ -39,10 +39,6 @@ type viewerChannel struct {
 	observing bool // nobody is really held back
 }
 
-func newViewerChannels(model *live.Model, space string, now func() time.Time) *viewerChannels {
-	return &viewerChannels{model: model, space: space, now: now}
-}
-
 // find returns the channel with a login. Without a login, it is the first channel.
 func (c *viewerChannels) find(login string) (viewerChannel, error) {
 	all := c.list()
