@@ -23,18 +23,6 @@ const lookEvery = 250 * time.Millisecond
 // time, a further change may leave the folder's time stamp the same.
 const freshTime = 5 * time.Second
 
-// AskStatus asks the process that owns a database how it is, and waits for the answer as long as
-// given. It sends no signal, because a process that isn't prepared for the signal would end. The
-type NoAnswerError struct {
-	PID    int
-	Path   string // of the database
-	Waited time.Duration
-}
-
-func (e *NoAnswerError) Error() string {
-	return fmt.Sprintf("process %d uses the database %s, but hasn't answered within %v: it is starting or stopping, is another command, or is stuck", e.PID, e.Path, e.Waited)
-}
-
 // AskStatus asks the process that owns a database for its status, and waits up to wait for the
 // answer. It sends no signal, because a process that isn't prepared for the signal would end. The
 // owner may be any command that works on the database, or run in another container.

@@ -70,8 +70,6 @@ func newReconcile(ref rowRef) *request {
 	return req
 }
 
-func noChange([]*limits.Draft) error { return nil }
-
 // maxBatch is the maximum number of messages decided together.
 const maxBatch = 64
 

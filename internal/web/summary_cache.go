@@ -32,8 +32,6 @@ type keptSummary struct {
 	part      *recordedPart
 }
 
-func newSummaryCache() *summaryCache { return &summaryCache{kept: map[summaryKey]keptSummary{}} }
-
 // find returns the result for a period under the given limits, or nil. For a running period, the
 // result may be a minute old.
 func (c *summaryCache) find(channel string, of timespan, b basis, now time.Time) *recordedPart {
