@@ -220,7 +220,8 @@ var entryModule = regexp.MustCompile(`<script type="module" src="([^"]+)">`)
 // import() loads a module later.
 var staticImport = regexp.MustCompile(`(?m)^(?:import|export) (?:[^"(]* from )?"(\.[^"]+)"`)
 
-// firstModules returns the names of the modules that a document needs at first, sorted.
+// modulesOf returns the sorted names of the modules that a document reaches by imports that match a
+// pattern.
 func modulesOf(all files, document string, imports *regexp.Regexp) []string {
 	needed := map[string]bool{}
 	var add func(name string)

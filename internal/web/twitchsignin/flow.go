@@ -54,7 +54,7 @@ func (f flow) authorization(address string) token.Authorization {
 	return a
 }
 
-// seal returns the flow as a cookie's value that nobody else can make.
+// of returns the flow of the browser that sends the request, if the state is that of the flow.
 func (fs flows) of(r *http.Request, state string) (f flow, ok bool) {
 	cookie, err := r.Cookie(fs.opts.Site.CookieName(r, flowCookie))
 	if err != nil {
