@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +14,12 @@ func TestParse(t *testing.T) {
 	mutants, err := parse(string(list))
 	if err != nil || len(mutants) < 60 {
 		t.Fatalf("%d mutants, %v", len(mutants), err)
+	}
+	for _, m := range mutants {
+		data, err := os.ReadFile("../../" + m.file)
+		if n := strings.Count(string(data), m.old); err != nil || n != 1 {
+			t.Errorf("mutant %s: %q occurs %d times, not once, %v", m.name, m.old, n, err)
+		}
 	}
 	mutants, err = parse("# About.\n\na.go\n# Why.\n- one\n- \ttwo\nfirst: TestA\n\n\nb.go\n- one\n+ two\nsurvives: equal\n")
 	want := []mutant{

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,7 +10,8 @@ import (
 
 // Owned is a database that this process owns for the duration of a call of Own.
 type Owned struct {
-	*DB
+	Path   string // absolute, without symbolic links
+	db     *DB
 	schema Schema
 }
 
@@ -27,7 +29,7 @@ func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) err
 	isNew := errors.Is(err, fs.ErrNotExist)
 	db, err := s.openOwned(ctx, path)
 	if err == nil {
-		err = errors.Join(do(&Owned{db, s}), db.Close())
+		err = errors.Join(do(&Owned{Path: path, db: db, schema: s}), db.Close())
 	}
 	if err != nil && isNew {
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -35,6 +37,12 @@ func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) err
 		}
 	}
 	return errors.Join(err, held.Release())
+}
+
+// Write runs change in one transaction. Database errors name the file and the fix; an error of
+// change is returned unchanged.
+func (o *Owned) Write(ctx context.Context, change func(*sql.Tx) error) error {
+	return o.db.Write(ctx, change)
 }
 
 // Snapshot opens the database as other processes see it, without uncommitted changes.
