@@ -108,8 +108,8 @@ func problemOf(failure interface {
 // IsTemporary reports whether an error usually passes within seconds: another program keeps the
 // database locked, or its log is gone, and somebody still reads it.
 func IsTemporary(err error) bool {
-	problem := Problem(err)
-	return problem == lockedByOther || problem == logGone
+	failed := (*Error)(nil)
+	return errors.As(err, &failed) && (failed.problem == lockedByOther || failed.problem == logGone)
 }
 
 // Problem returns the text of an error without the file's name, or "" for nil.

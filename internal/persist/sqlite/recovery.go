@@ -135,12 +135,15 @@ func (l *ownerLock) keep(path string) error {
 }
 
 // isLogGone reports whether an error says that the log was deleted, replaced or truncated.
-func isLogGone(err error) bool { return Problem(err) == logGone }
+func isLogGone(err error) bool {
+	failed := (*Error)(nil)
+	return errors.As(err, &failed) && failed.problem == logGone
+}
 
 // IsMisplaced reports whether an error says that the file isn't in its place.
 func IsMisplaced(err error) bool {
-	problem := Problem(err)
-	return problem == fileGone || problem == fileReplaced
+	failed := (*Error)(nil)
+	return errors.As(err, &failed) && (failed.problem == fileGone || failed.problem == fileReplaced)
 }
 
 // checkWhole checks every page of the file.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 )
 
 // Write runs change in its own transaction. Database errors name the file, the problem and the fix;
@@ -15,7 +16,7 @@ func (db *DB) Write(ctx context.Context, change func(*sql.Tx) error) error {
 // explainWrite also closes the connections, so that the next statement opens new ones.
 func (db *DB) explainWrite(err error) error {
 	err = Explain(db.Path, err)
-	if problem := Problem(err); problem == cantWrite || problem == damaged {
+	if failed := (*Error)(nil); errors.As(err, &failed) && (failed.problem == cantWrite || failed.problem == damaged) {
 		db.reconnect()
 	}
 	return err
