@@ -38,8 +38,6 @@ type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 // moderate, and reads chat. Without a token, it reads anonymously if the transport allows that. It
 // is safe for concurrent use.
 type Connection struct {
-	*permissions // their exported methods are the Connection's, too
-
 	log    *slog.Logger
 	reader reader
 	tokens *token.Store     // nil if chatguard only reads, or is offline
@@ -47,9 +45,10 @@ type Connection struct {
 	acting *helix.Moderator // nil without tokens
 	chat   chatLogin
 
-	entered func(login, id string)
-	streams *streams
-	names   *names // nil if chatguard reads no chat
+	entered     func(login, id string)
+	permissions *permissions
+	streams     *streams
+	names       *names // nil if chatguard reads no chat
 
 	mu sync.Mutex
 	// hangUp stops reading, which then starts again. It is nil until reading has started. mu guards

@@ -28,7 +28,7 @@ func (t *Connection) Moderator() chat.Moderator {
 // moderator is a Moderator that records in which channels Twitch doesn't let us moderate.
 type moderator struct {
 	*helix.Moderator
-	*permissions
+	permissions *permissions
 }
 
 func (m moderator) Delete(ctx context.Context, msg chatguard.Message) error {
@@ -45,4 +45,8 @@ func (m moderator) Timeout(ctx context.Context, msg chatguard.Message, length ti
 
 func (m moderator) Ban(ctx context.Context, msg chatguard.Message, reason string) error {
 	return m.record(msg.ChannelID, m.Moderator.Ban(ctx, msg, reason))
+}
+
+func (m moderator) record(channelID string, err error) error {
+	return m.permissions.record(channelID, err)
 }

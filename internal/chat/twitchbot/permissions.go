@@ -67,9 +67,8 @@ func newPermissions(log *slog.Logger, hold func(channelID, reason string) error)
 // recheck makes run check again at once. It never blocks.
 func (p *permissions) recheck() { chat.WakeUp(p.due) }
 
-// Recheck asks Twitch again where the bot is a moderator, at most once every RecheckEvery. It
-// doesn't wait for the answer. Call it while somebody waits for the bot to become a moderator.
-func (p *permissions) Recheck() {
+// recheckSoon is like recheck, unless Twitch was asked less than RecheckEvery ago.
+func (p *permissions) recheckSoon() {
 	p.mu.Lock()
 	recent := time.Since(p.asked) < RecheckEvery
 	p.mu.Unlock()
@@ -125,18 +124,19 @@ func (p *permissions) record(id string, err error) error {
 	return err
 }
 
-// Moderates reports whether the bot is known to moderate a channel.
-func (p *permissions) Moderates(channelID string) bool {
-	_, moderates := p.Standing(channelID)
-	return moderates
-}
-
-// Standing reports whether the bot is a moderator of a channel, and whether Twitch has confirmed
-// that.
-func (p *permissions) Standing(channelID string) (known, moderates bool) {
+// moderates reports whether the bot is known to moderate a channel.
+func (p *permissions) moderates(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := p.channels[channelID]
+	c := p.channels[id]
+	return c != nil && c.known && c.moderates
+}
+
+// standing reports whether the bot moderates a channel, and whether Twitch has confirmed that.
+func (p *permissions) standing(id string) (known, moderates bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.channels[id]
 	return c != nil && c.known, c != nil && c.known && c.moderates
 }
 
@@ -181,9 +181,9 @@ func ModCommand(bot, channel string) string {
 	return fmt.Sprintf("type /mod %s in the chat of %s", bot, channel)
 }
 
-// Observing returns the channels that only observe because the bot isn't a moderator. The map's
-// keys are channel IDs, and its values are texts for people.
-func (p *permissions) Observing() map[string]string {
+// observingChannels returns the channels that only observe because the bot isn't a moderator. The
+// map's keys are channel IDs, and its values are texts for people.
+func (p *permissions) observingChannels() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	notes := map[string]string{}

@@ -38,11 +38,11 @@ func TestPermissions_AnotherAccount(t *testing.T) {
 	for _, account := range []string{"1", "", "1"} {
 		p.setAccount(account)
 	}
-	if !p.Moderates("100") || others != 0 {
+	if !p.moderates("100") || others != 0 {
 		t.Errorf("of the same account it isn't known any more; told %d times", others)
 	}
 	p.setAccount("2")
-	if p.Moderates("100") || !p.isIncomplete() || others != 1 {
+	if p.moderates("100") || !p.isIncomplete() || others != 1 {
 		t.Errorf("another account has the rights of the first; told %d times", others)
 	}
 }

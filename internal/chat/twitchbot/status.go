@@ -43,6 +43,13 @@ func (t *Connection) NeedsToken() bool {
 	return needed
 }
 
+// Moderates reports whether the bot is known to moderate a channel.
+func (t *Connection) Moderates(channelID string) bool { return t.permissions.moderates(channelID) }
+
+// Observing returns the channels that only observe because the bot isn't a moderator. The map's
+// keys are channel IDs, and its values are texts for people.
+func (t *Connection) Observing() map[string]string { return t.permissions.observingChannels() }
+
 // Anonymous returns why chat is read without an account although there is a token. It returns nil
 // if chat is read with an account, or if there is no token.
 func (t *Connection) Anonymous() []string {
@@ -51,3 +58,13 @@ func (t *Connection) Anonymous() []string {
 	}
 	return t.chat.notes(t.tokens.Status().Identity)
 }
+
+// Standing reports whether the bot is a moderator of a channel, and whether Twitch has confirmed
+// that.
+func (t *Connection) Standing(channelID string) (known, moderates bool) {
+	return t.permissions.standing(channelID)
+}
+
+// Recheck asks Twitch again where the bot is a moderator, at most once every RecheckEvery. It
+// doesn't wait for the answer. Call it while somebody waits for the bot to become a moderator.
+func (t *Connection) Recheck() { t.permissions.recheckSoon() }
