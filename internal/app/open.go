@@ -95,6 +95,9 @@ func (a *App) acceptable(id string, p chatguard.Policy) error {
 	return acceptable(a.Config, a.directory.login(id), id, p)
 }
 
+// maxStreams is the maximum number of recorded streams that are read at the start.
+const maxStreams = 1000
+
 // restore makes the Guard continue where the last process ended.
 func (a *App) restore(ctx context.Context) error {
 	// Requests that arrive from now on are for this process.
@@ -109,6 +112,11 @@ func (a *App) restore(ctx context.Context) error {
 	if err := a.directory.lookUpChannels(ctx, a.Twitch); err != nil {
 		return addDatabaseFix(err)
 	}
+	streams, err := a.Host.Store.Streams(ctx, "", maxStreams)
+	if err != nil {
+		return addDatabaseFix(err)
+	}
+	a.Twitch.RestoreStreams(streams)
 	began := time.Now()
 	stats, err := a.Host.Restore(ctx)
 	switch {

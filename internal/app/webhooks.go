@@ -13,11 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
-// maxStreams is the maximum number of recorded streams that are read at the start.
-const maxStreams = 1000
-
 // openWebhooks creates the sender of events and the reporter, which notices changes from now on.
-// The reporter and the connection to Twitch continue with the streams of the last process.
 func (a *App) openWebhooks(ctx context.Context) error {
 	a.Webhooks = webhook.New(webhook.Options{Store: a.Host.Store, Retention: time.Duration(a.Config.Retention), Log: a.log})
 	if err := a.Webhooks.Restore(ctx); err != nil {
@@ -33,7 +29,6 @@ func (a *App) openWebhooks(ctx context.Context) error {
 	if err != nil {
 		return addDatabaseFix(err)
 	}
-	a.Twitch.RestoreStreams(streams)
 	a.reporter.RestoreStreams(streams, a.Host.Settings)
 	return nil
 }
