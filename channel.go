@@ -200,8 +200,9 @@ func (cs *channels) tableOfAll(userID string) *limits.Table {
 	return cs.everywhere.Load()
 }
 
-// findTable returns the table of a user, like userTable, but never creates the channel. For an
-// unknown channel it returns the limits that would apply to its users, or nil if there are none.
+// findTable returns the table of a user, or nil if the policy has no limits of that scope. It never
+// creates the channel. For an unknown channel it returns the limits that would apply to its users,
+// or nil if there are none.
 func (cs *channels) findTable(channelID, userID string) (*limits.Table, *limits.Set) {
 	if channelID == "" {
 		return cs.tableOfAll(userID), nil

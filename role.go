@@ -141,8 +141,10 @@ func nameOf[T ~uint8 | ~uint16](names []string, what string, value T) string {
 // parseName sets the value with that name. The error lists the known names, and the value is 0.
 func parseName[T ~uint8 | ~uint16](names []string, what string, text []byte, value *T) error {
 	i := slices.Index(names, string(text))
-	if *value = T(max(i, 0)); i >= 0 {
-		return nil
+	if i < 0 {
+		*value = 0
+		return fmt.Errorf("unknown %s %q (known: %s)", what, text, strings.Join(names, ", "))
 	}
-	return fmt.Errorf("unknown %s %q (known: %s)", what, text, strings.Join(names, ", "))
+	*value = T(i)
+	return nil
 }

@@ -89,6 +89,9 @@ func TestLead_Part(t *testing.T) {
 	})
 	la.stop()
 	lb.stop()
+	if n := a.leases.tasks.Load() + b.leases.tasks.Load(); n != 0 {
+		t.Errorf("%d tasks run after all have stopped", n)
+	}
 	impatient := patientLease
 	impatient.yield = 300 * time.Millisecond
 	began := time.Now()

@@ -38,7 +38,9 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 	values := make([]string, len(names))
 	if inCluster {
 		for i, result := range results {
-			values[i], _ = result.ToString() // a missing value
+			if values[i], err = result.ToString(); err != nil && !rueidis.IsRedisNil(err) {
+				return nil, s.refused(err)
+			}
 		}
 		return values, nil
 	}
@@ -60,7 +62,11 @@ func (s *server) members(ctx context.Context, key string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return results[0].AsStrSlice()
+	list, err := results[0].AsStrSlice()
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	return list, nil
 }
 
 // readList is readAll within the time that reading a list may take.
@@ -108,5 +114,8 @@ func (s *server) timeLeft(ctx context.Context, key string) (time.Duration, error
 		return 0, err
 	}
 	ms, err := results[0].AsInt64()
-	return time.Duration(ms) * time.Millisecond, err
+	if err != nil {
+		return 0, s.refused(err)
+	}
+	return time.Duration(ms) * time.Millisecond, nil
 }

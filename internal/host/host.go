@@ -109,10 +109,13 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 		}
 	}
 	settings := SettingsOf(config.Default())
+	if o.Settings != nil {
+		settings = *o.Settings
+	}
 	o.Policies.Guard, o.Policies.Store, o.Policies.Log = guard, h.Store, h.log
 	h.Policies = policies.New(o.Policies)
 	h.Controls = control.New(control.Options{
-		Guard: guard, Policies: h.Policies, Store: h.Store, Settings: *cmp.Or(o.Settings, &settings), Acceptable: acceptable, Log: h.log,
+		Guard: guard, Policies: h.Policies, Store: h.Store, Settings: settings, Acceptable: acceptable, Log: h.log,
 	})
 	return nil
 }

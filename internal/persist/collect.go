@@ -26,7 +26,7 @@ func (s *Store) collect(guard *chatguard.Guard) (parts []part) {
 func (s *Store) interruptedPart() part {
 	last := s.interrupted
 	return part{
-		rows:  int(min(last, 1)),
+		rows:  int(min(last, 1)), // nothing is written for 0 rows
 		write: func(ctx context.Context, tx *sql.Tx) error { return writeInterrupted(ctx, tx, last, s.opts.Now()) },
 		done: func(_ context.Context, isStored bool) {
 			if isStored {

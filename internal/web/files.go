@@ -94,7 +94,9 @@ func read(name string) []byte {
 // without returns the files except those with the given names.
 func (f files) without(names ...string) files {
 	some := maps.Clone(f)
-	maps.DeleteFunc(some, func(name string, _ file) bool { return slices.Contains(names, name) })
+	for _, name := range names {
+		delete(some, name)
+	}
 	return some
 }
 

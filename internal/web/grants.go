@@ -54,7 +54,7 @@ const (
 )
 
 func newGrants(o *Options, with *access.Authenticator) (*grants, error) {
-	made, err := access.NewBucket("grants", makeBurst, makeRefill, o.Live.Guard.Now)
+	made, err := access.NewBucketGuard("grants", makeBurst, makeRefill, o.Live.Guard.Now)
 	return &grants{o.Grants, with, o.Record, made, o.Live.Guard.Now, o.Live.Log}, err
 }
 

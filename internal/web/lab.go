@@ -40,7 +40,7 @@ func errLab(err error) error {
 	return err
 }
 
-// laboratory answers questions to the Lab. It keeps nothing, and changes no channel. Each question
+// labs answers questions to the Lab. It keeps nothing, and changes no channel. Each question
 // takes one of its holder's two places. While a large question or answer is transferred, it also
 // takes one of the places for large ones. The places for work, which all holders share, are taken
 // only while chatguard computes an answer.
@@ -67,7 +67,7 @@ func newLabs() *labs {
 // several processors, one remains for chat.
 func labWorkers() int { return min(2, max(1, runtime.GOMAXPROCS(0)-1)) }
 
-// resolve replaces recorded traffic by its messages.
+// post is POST /lab.
 func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	end, err := h.holders.begin(r.Context(), who.Author(), labWait)
 	if err != nil {

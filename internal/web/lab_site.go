@@ -57,10 +57,10 @@ func NewLabSite(site access.Site, recorded *simulate.Recordings, now func() time
 	if err != nil {
 		return nil, err
 	}
-	if s.addresses, err = access.NewBucket("questions", labBurst, labRefill, s.now); err != nil {
+	if s.addresses, err = access.NewBucketGuard("questions", labBurst, labRefill, s.now); err != nil {
 		return nil, err
 	}
-	if s.work, err = access.NewBucket("work", labWorkBurst, labWorkRefill, s.now); err != nil {
+	if s.work, err = access.NewBucketGuard("work", labWorkBurst, labWorkRefill, s.now); err != nil {
 		return nil, err
 	}
 	s.labs.spent = s.spend

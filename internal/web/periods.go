@@ -47,6 +47,12 @@ func (s spans) dayRule(channel string) (zone, resetAt string) {
 	return cmp.Or(daily.Timezone, policy.Timezone, "UTC"), daily.ResetAt
 }
 
+// timezone returns the time zone of the channel's days.
+func (s spans) timezone(channel string) string {
+	zone, _ := s.dayRule(channel)
+	return zone
+}
+
 // today returns the channel's day until now, and the same part of the day before.
 func (s spans) today(channel string) (today, before timespan, err error) {
 	now := s.guard.Now()

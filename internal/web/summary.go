@@ -83,8 +83,7 @@ func (h *summarizer) summarize(ctx context.Context, channel string) (answer *sum
 	if err != nil {
 		return nil, err
 	}
-	answer = &summaries{}
-	answer.Timezone, _ = h.dayRule(channel)
+	answer = &summaries{Timezone: h.timezone(channel)}
 	if running != nil {
 		if answer.Running, err = h.sumUp(ctx, channel, "stream", *running); err != nil {
 			return nil, err

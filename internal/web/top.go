@@ -81,8 +81,7 @@ func (h *rankings) requested(ctx context.Context, channel, since string) (now, b
 
 // rank reads both periods.
 func (h *rankings) rank(ctx context.Context, channel string, now, before timespan) (answer topUsers, err error) {
-	answer.timespan = now
-	answer.Timezone, _ = h.dayRule(channel)
+	answer = topUsers{timespan: now, Timezone: h.timezone(channel)}
 	if answer.Throttled, err = h.store.Throttling(ctx, channel, now.From, now.Until, mostTop); err != nil {
 		return answer, errUnreadable("The journal can't be read now", err)
 	}

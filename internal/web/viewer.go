@@ -44,7 +44,7 @@ func newViewers(s *Server) (*viewers, error) {
 	if err != nil {
 		return nil, err
 	}
-	each, err := access.NewBucket("viewers", viewerBurst, viewerRefill, o.Live.Guard.Now)
+	each, err := access.NewBucketGuard("viewers", viewerBurst, viewerRefill, o.Live.Guard.Now)
 	return &viewers{
 		site: o.Access.Site, sessions: access.NewViewerSessions(o.Access.Site, o.Live.Guard.Now), addresses: addresses, each: each,
 		channels: &viewerChannels{model: s.Model, space: o.Check.Space, now: o.Live.Guard.Now}, records: newViewerRecords(o.Store, o.Live.Controls.Silences, o.Live.Guard.Now, o.Live.Log),

@@ -76,7 +76,7 @@ func (f *faults) take(r Request) Fault {
 
 // takeOne reports whether a number of faults is above 0, and if so reduces it by one.
 func takeOne(n *int) bool {
-	if *n == 0 {
+	if *n <= 0 {
 		return false
 	}
 	*n--

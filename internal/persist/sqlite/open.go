@@ -13,7 +13,7 @@ import (
 // another program, and leaves it unchanged. It accepts a database that is read-only or locked by
 // another program.
 func (s Schema) Open(ctx context.Context, path string) (*DB, error) {
-	held, err := holdRestored(path)
+	held, err := holdUnlessRestoring(path)
 	if err != nil {
 		return nil, err
 	}

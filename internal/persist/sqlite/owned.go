@@ -20,7 +20,7 @@ type Owned struct {
 // created. The error is do's, an *OwnedError if another process owns the database, or one that
 // names the file and the fix.
 func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) error {
-	held, err := holdRestored(path)
+	held, err := holdUnlessRestoring(path)
 	if err != nil {
 		return err
 	}

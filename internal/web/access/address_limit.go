@@ -28,16 +28,16 @@ type addressPart struct {
 // NewAddressLimit returns a limit that allows each address burst attempts at once, then one more
 // every refill.
 func NewAddressLimit(name string, burst int, refill time.Duration, now func() time.Time) (*AddressLimit, error) {
-	single, err := NewBucket(name, burst, refill, now)
+	single, err := NewBucketGuard(name, burst, refill, now)
 	if err != nil {
 		return nil, err
 	}
-	block, err := NewBucket(name+"-per-block", blockFactor*burst, refill/blockFactor, now)
+	block, err := NewBucketGuard(name+"-per-block", blockFactor*burst, refill/blockFactor, now)
 	return &AddressLimit{[]addressPart{{httpguard.AddressKey, single}, {httpguard.AddressBlock, block}}}, err
 }
 
-// NewBucket returns a Guard with one limit, a token-bucket for each user.
-func NewBucket(name string, burst int, refill time.Duration, now func() time.Time) (*chatguard.Guard, error) {
+// NewBucketGuard returns a Guard with one limit, a token bucket for each user.
+func NewBucketGuard(name string, burst int, refill time.Duration, now func() time.Time) (*chatguard.Guard, error) {
 	return chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{chatguard.TokenBucketLimit(name, burst, refill)}}, &chatguard.Options{Now: now})
 }
 

@@ -143,7 +143,7 @@ func (e *Conn) Run(ctx context.Context, sink chat.Sink) error {
 		err := s.run(ctx)
 		return s.began, err
 	}
-	return e.report.Run(ctx, timing, consume, connect, nil)
+	return twitch.StayConnected(ctx, &e.report, timing, consume, connect, nil)
 }
 
 func (e *Conn) chatTime() *clock.Chat { return cmp.Or(e.ChatTime, clock.NewChat(e.Clock.Now)) }

@@ -5,7 +5,6 @@
 package helix
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -77,7 +76,10 @@ type Client struct {
 func (h *Client) Close() { h.client().CloseIdleConnections() }
 
 func (h *Client) client() *http.Client {
-	h.own.once.Do(func() { h.own.client = cmp.Or(h.HTTP, api.NewClient()) })
+	if h.HTTP != nil {
+		return h.HTTP
+	}
+	h.own.once.Do(func() { h.own.client = api.NewClient() })
 	return h.own.client
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -224,7 +223,12 @@ func askAll[T any](ctx context.Context, h *Client, r request, path string, query
 		if err := h.ask(ctx, r, &page); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(page.Data, do) || page.Pagination.Cursor == "" {
+		for _, item := range page.Data {
+			if do(item) {
+				return nil
+			}
+		}
+		if page.Pagination.Cursor == "" {
 			return nil
 		}
 		query.Set("after", page.Pagination.Cursor)

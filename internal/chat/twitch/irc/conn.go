@@ -110,7 +110,7 @@ func (i *Conn) Run(ctx context.Context, sink chat.Sink) error {
 		}
 		return s.welcomed, err
 	}
-	return i.report.Run(ctx, timing, consume, connect, ErrLogin)
+	return twitch.StayConnected(ctx, &i.report, timing, consume, connect, ErrLogin)
 }
 
 // renew reports a refused token. It returns errRefused if Run should try another token, or refusal

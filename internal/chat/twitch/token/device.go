@@ -2,7 +2,6 @@ package token
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,6 +160,8 @@ func (d *DeviceLogin) scopes() string {
 
 func (d *DeviceLogin) server() authServer {
 	s := d.Application.server()
-	s.client = cmp.Or(s.client, api.NewClient())
+	if s.client == nil {
+		s.client = api.NewClient()
+	}
 	return s
 }

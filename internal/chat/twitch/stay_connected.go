@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Run makes one connection after another until ctx ends, or until an error matches final, which may
-// be nil. connect returns why a connection ended, and when the server welcomed it; zero if it
-// didn't. Meanwhile, consume processes what is read. Run returns nil if ctx ended.
-func (r *Report) Run(
-	ctx context.Context, timing Timing, consume func(context.Context), connect func(context.Context) (welcomed time.Time, err error), final error,
+// StayConnected makes one connection after another until ctx ends, or until an error matches final,
+// unless that is nil. connect returns why a connection ended, and when the server welcomed it; zero
+// if it didn't. Meanwhile, consume processes what is read. StayConnected returns nil if ctx ended.
+func StayConnected(
+	ctx context.Context, r *Report, timing Timing, consume func(context.Context), connect func(context.Context) (welcomed time.Time, err error), final error,
 ) error {
 	defer r.Enter(Stopped)
 	group, running := errgroup.WithContext(ctx)
@@ -21,7 +21,7 @@ func (r *Report) Run(
 		consume(running)
 		return nil
 	})
-	group.Go(func() error { return r.stayConnected(running, timing, connect, final) })
+	group.Go(func() error { return r.connectAgain(running, timing, connect, final) })
 	if err := group.Wait(); ctx.Err() == nil {
 		r.Trouble(err)
 		return err
@@ -29,11 +29,11 @@ func (r *Report) Run(
 	return nil
 }
 
-func (r *Report) stayConnected(ctx context.Context, timing Timing, connect func(context.Context) (time.Time, error), final error) error {
+func (r *Report) connectAgain(ctx context.Context, timing Timing, connect func(context.Context) (time.Time, error), final error) error {
 	for failures := 0; ; failures++ {
 		r.Enter(Connecting)
 		welcomed, err := connect(ctx)
-		if ctx.Err() != nil || errors.Is(err, final) {
+		if ctx.Err() != nil || final != nil && errors.Is(err, final) {
 			return err
 		}
 		if !welcomed.IsZero() && r.clock.Now().Sub(welcomed) >= timing.Healthy {
