@@ -63,8 +63,8 @@ func (s *Store) Lead(name string) *Leadership {
 }
 
 // Leading reports whether this node leads. fence is the fencing number: it grows by one whenever
-// another node becomes the leader. The node leads until the given time, or longer if the lease is
-// renewed; compare it with time.Now.
+// a node takes the lease, even if the same node had it before. The node leads until the given time,
+// or longer if the lease is renewed; compare it with time.Now.
 func (l *Leadership) Leading() (fence int64, until time.Time, ok bool) {
 	t := l.current.Load()
 	if t == nil || !time.Now().Before(t.until) {
