@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoLimits is the error for a policy that can't be written as a file because it has no limits.
-var ErrNoLimits = errors.New("a policy without limits can't be written as a file: a file without limits has the default ones")
+var ErrNoLimits = errors.New("a policy without limits can't be written as a file: a file without limits gets the default limits")
 
 // WritePolicy formats a valid policy as tables of a configuration file, which can replace the same
 // tables there. The error may be ErrNoLimits.

@@ -73,7 +73,7 @@ func (p *KeyPair) Current() (*tls.Certificate, error) {
 	if err != nil {
 		if why := hostile.VisibleLine(err.Error()); seen != p.seen || why != p.failed {
 			p.failed = why
-			p.log.Warn("the new certificate can't be used; the one before stays", "file", p.cert, "key", p.key, "error", why)
+			p.log.Warn("the new certificate can't be used; the previous one stays in use", "file", p.cert, "key", p.key, "error", why)
 		}
 		p.seen = seen
 		return p.current, nil
