@@ -176,7 +176,7 @@ ok       database       FOLDER/chatguard.db, not in use`},
 			p.runOnce()
 			p.write("chatguard.db.token.chatguard-part", "", 0o600)
 		}, `
-note     database       TOKENFILE.chatguard-part is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does
+note     database       TOKENFILE.chatguard-part is an unfinished file from a killed process: delete it, or run chatguard as the owner of its folder to delete it
 ok       database       FOLDER/chatguard.db, not in use`},
 		"an interrupted write": {func(p *patient) {
 			p.runOnce()

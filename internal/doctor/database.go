@@ -67,7 +67,7 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	}
 	if d.owner == nil { // otherwise that process may be writing them
 		for _, name := range sqlite.Abandoned(path) {
-			list = append(list, noteFinding("%s is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does", name))
+			list = append(list, noteFinding("%s is an unfinished file from a killed process: delete it, or run chatguard as the owner of its folder to delete it", name))
 		}
 	}
 	if outdated {
