@@ -16,7 +16,7 @@ func newBackupCommand() *cobra.Command {
 	var b backup
 	cmd := writeCommand(&cobra.Command{
 		Use:   "backup [flags] FILE",
-		Short: "Copy the database, also while chatguard runs",
+		Short: "Copy the database, even while chatguard runs",
 		Long: `Copies a snapshot of the whole database to FILE. FILE is itself a database; "chatguard restore" goes back to it.
 Works while chatguard runs, and never delays it. FILE appears when it is complete, or not at all.
 
@@ -24,8 +24,8 @@ FILE contains chat text, sign-ins and the secrets of webhooks, so only its owner
 contains the bot's login and the configuration, and nobody can read it without the passphrase. That comes from
 --passphrase-file, from ` + passphraseVariable + `, or from you. FILE is a tar in the age format.
 
-With --folder instead of FILE, the file gets a name with the time. A folder that doesn't exist is created, for this user
-only. --keep then removes older files.`,
+With --folder instead of FILE, the file is named after the current time. If the folder doesn't exist, it is created, for
+this user only. With --keep, the oldest backups are then removed.`,
 		Example: `  chatguard backup chatguard-backup.db
   chatguard backup --encrypt chatguard-backup.age
   chatguard backup --folder /var/backups/chatguard --keep 14`,
@@ -33,7 +33,7 @@ only. --keep then removes older files.`,
 	cmd.Args = b.checkArguments
 	cmd.Flags().BoolVar(&b.encrypt, "encrypt", false, "also copy login and configuration, and encrypt everything")
 	cmd.Flags().StringVar(&b.folder.path, "folder", "", "write to a new file in this folder, instead of FILE")
-	cmd.Flags().IntVar(&b.folder.keep, "keep", 0, "with --folder: keep only so many backups there (default: all)")
+	cmd.Flags().IntVar(&b.folder.keep, "keep", 0, "with --folder: how many backups to keep there (default: all)")
 	b.passphrase.addFlag(cmd)
 	return cmd
 }
@@ -52,7 +52,7 @@ func (b *backup) checkArguments(cmd *cobra.Command, files []string) error {
 	case keeps && b.folder.path == "":
 		return usageError{errors.New("--keep needs a folder: add --folder")}
 	case keeps && b.folder.keep < 1:
-		return usageError{errors.New("--keep wants how many backups to keep, at least 1")}
+		return usageError{fmt.Errorf("--keep is %d: want at least 1", b.folder.keep)}
 	case !b.encrypt:
 		if err := b.passphrase.refuseUnneeded("without --encrypt, no passphrase is needed"); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 const defaultConfig = "chatguard.toml"
 
 func addConfigFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration; without a chatguard.toml here and on Linux, /etc/chatguard/chatguard.toml (or set CHATGUARD_CONFIG)")
+	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration (or set CHATGUARD_CONFIG); on Linux, without a chatguard.toml here, /etc/chatguard/chatguard.toml")
 }
 
 // configCommand completes cmd with the flag --config, and calls do with the configuration.

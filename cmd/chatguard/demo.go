@@ -31,8 +31,9 @@ func newDemoCommand() *cobra.Command {
 are chatters, spammers and raids, and the record of the last day and a half. Nothing leaves this machine, and nothing is
 stored. Press Enter for a raid. Ctrl-C ends the demo with a summary.
 
-With --listen 0.0.0.0:8080, as a container needs it, other machines can reach the dashboard: with the link or the token,
-and without encryption. They can't reach the simulated Twitch, so nobody can sign in with it then.`,
+With --listen 0.0.0.0:8080, as a container needs it, other machines can reach the dashboard, without encryption.
+Signing in still needs the link or the token. Other machines can't reach the simulated Twitch, so signing in with Twitch
+is turned off.`,
 		Example: `  chatguard demo
   chatguard demo --for 30s --seed 7`,
 		Args: noArguments,

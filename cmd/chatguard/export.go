@@ -12,14 +12,14 @@ import (
 func newExportCommand() *cobra.Command {
 	return writeCommand(&cobra.Command{
 		Use:   "export [flags] FILE",
-		Short: "Write state and journal as JSON lines, also while chatguard runs",
-		Long: `Writes a snapshot of the database as JSON lines: usage, the journal, the timeline, policy changes, the audit
-and the channels' names. Sign-ins are left out. "chatguard import" restores it,
-on any machine. Works while chatguard runs, and never delays it.
+		Short: "Write state and journal as JSON lines, even while chatguard runs",
+		Long: `Writes a snapshot of the database as JSON lines: usage, the journal, the timeline, policy changes, the audit log and the
+channels' names. Sign-ins are left out. "chatguard import" restores it, on any machine. Works while chatguard runs, and
+never delays it.
 
 A FILE that ends in .gz is compressed; - is standard output. FILE appears when it is complete, or not at all. It holds chat
-text, so only its owner can read it. Don't pause an export, for example in a pager: until it has ended, the log file
-beside a running chatguard's database only grows.`,
+text, so only its owner can read it. Don't pause an export, for example in a pager: until it ends, the write-ahead
+log of a running chatguard's database keeps growing.`,
 		Example: `  chatguard export chatguard.jsonl.gz
   chatguard export - | grep '"user_id":"7"'`,
 		Args: oneFile("a FILE to write, or - for standard output"),

@@ -24,17 +24,18 @@ func newForgetCommand() *cobra.Command {
 	cmd := configCommand(&cobra.Command{
 		Use:   "forget USER",
 		Short: "Delete everything about a user",
-		Long: `Deletes everything that the database has of a user in all channels: usage, strikes, override and grants, throttled messages,
-times of messages, name, notes, and what people have done about the user in the audit log. The command first shows how much
-that is, and asks for confirmation. It then writes the file again, so that nothing of it stays in there; the user's next
-message is that of a new user.
+		Long: `Deletes everything about a user from the database, in all channels: usage, strikes, override and grants, throttled messages,
+times of messages, name, notes, and the audit log's entries about the user. The command first shows how many rows it will
+delete, and asks for confirmation. It then rewrites the database file, so that no deleted data remains in it. The user's
+next message counts as that of a new user.
 
-USER is the login with which chatguard saw the user last, also with an @ before it, or the ID. If several users had that
-login, the command names their IDs. The IDs of a server's users begin with "check:", which you may leave out. It works whether
-or not chatguard runs. If nodes share limits, the rows in the shared store are deleted, too; run the command on each node,
-because each has its own database.
+USER is the user's ID, or the login that chatguard last saw. With an @ before it, it is always a login. If several users
+had that login, the command prints their IDs. IDs from a chat's server begin with "check:", which you can leave out.
 
-Backups, exports, the log, and what webhooks have received or wait for stay as they are.`,
+The command works whether or not chatguard runs. If nodes share limits, it also deletes the rows in the shared store. Run
+it on each node, because each has its own database.
+
+It doesn't delete copies in backups, exports, the log, and webhook events, sent or not.`,
 		Example: `  chatguard forget anna
   chatguard forget 12345678 --yes`,
 		Args: oneUser,
@@ -56,7 +57,7 @@ func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) er
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return fmt.Errorf("the database has nothing of %q: give the login with which chatguard saw the user last, or the ID, which the page People shows", user)
+		return fmt.Errorf("the database has nothing about %q: give the login that chatguard last saw, or the ID that the page People shows", user)
 	case len(found) > 1:
 		return severalUsers(user, found)
 	}
@@ -69,9 +70,9 @@ func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) er
 		return err
 	}
 	printLine(out, "Deleted all of it, including anything newer than this list.")
-	printLine(out, "Copies stay: backups, exports, the log, and what webhooks have received or wait for.")
+	printLine(out, "Not deleted: copies in backups, exports, the log, and webhook events, sent or not.")
 	for _, name := range sqlite.Kept(cfg.Database) {
-		printLine(out, "So does %s.", name)
+		printLine(out, "Not deleted: %s.", name)
 	}
 	return nil
 }

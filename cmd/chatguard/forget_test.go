@@ -32,10 +32,10 @@ func TestForget(t *testing.T) {
 	}
 	id := s.twitch.UserID("anna")
 	out, complaint, code := s.runWithInput("y\n", "forget", "@Anna")
-	if code != 0 || !strings.Contains(out, id+" (anna), last seen ") || !strings.Contains(out, "Deleted all of it, including anything newer than this list.\nCopies stay: ") {
+	if code != 0 || !strings.Contains(out, id+" (anna), last seen ") || !strings.Contains(out, "Deleted all of it, including anything newer than this list.\nNot deleted: ") {
 		t.Errorf("ended with %d: %s%s", code, out, complaint)
 	}
-	const unknown = `the database has nothing of "anna": give the login`
+	const unknown = `the database has nothing about "anna": give the login`
 	if line := s.checkRefused("forget", "anna"); !strings.HasPrefix(line, unknown) {
 		t.Error(line)
 	}
@@ -46,7 +46,7 @@ func TestForget(t *testing.T) {
 	for _, suffix := range []string{".v10", ".before-restore.2", ".before-import", ".rescued"} {
 		must(t, os.WriteFile(s.database()+suffix, nil, 0o600))
 	}
-	if out := s.run("forget", id, "--yes"); strings.Count(out, "So does "+s.database()+".") != 4 {
+	if out := s.run("forget", id, "--yes"); strings.Count(out, "Not deleted: "+s.database()+".") != 4 {
 		t.Errorf("of the copies, it says %s", out)
 	}
 	if line := s.checkRefused("forget", "anna"); !strings.HasPrefix(line, unknown) {

@@ -60,7 +60,7 @@ The commands below measure on the command line.`,
 	cmd.Flags().Var(&length, "for", durationUsage)
 	cmd.Flags().StringVar(&w.Listen, "listen", w.Listen, "address of the Lab")
 	cmd.Flags().StringVar(&w.PublicURL, "public-url", "", "behind a proxy: the address that people use")
-	cmd.Flags().StringSliceVar(&proxies, "trusted-proxy", nil, "address or range of the proxy, which then names its clients; may be repeated")
+	cmd.Flags().StringSliceVar(&proxies, "trusted-proxy", nil, "address or range of a proxy that is trusted to name its clients; may be repeated")
 	cmd.AddCommand(newLabPushCommand(), newLabAccuracyCommand(), newLabEdgeCommand(), newLabCompareCommand())
 	return cmd
 }

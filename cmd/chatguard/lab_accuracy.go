@@ -30,8 +30,8 @@ func newLabAccuracyCommand() *cobra.Command {
 		Use:   "accuracy [FILE…]",
 		Short: "Compare the estimate of a sliding window with the exact count",
 		Long: `A sliding-window estimates how many messages were sent in the last period; a sliding-log counts them. This compares them in
-two ways. Counted: each message counts, whatever is decided; the estimate is wrong if only one of the two is above the
-limit. Side by side: each allows what fits, and counts only that.
+two ways. Counted: both count every message, allowed or not; the estimate is wrong if only one of the two is above the
+limit. Side by side: each allows what fits, and counts only what it allowed.
 
 A FILE is recorded chat as replay reads it; - is standard input. Without a FILE, one user writes at independent random
 times. Equal seeds give equal messages.`,

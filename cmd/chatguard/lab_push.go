@@ -28,8 +28,8 @@ func newLabPushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push",
 		Short: "Measure what an eager sender gets through each limit",
-		Long: `An eager sender has many messages, and sends each at the first nanosecond at which the limit lets it, except in pauses and
-outside its turn. What waits in the queue of a leaky-bucket counts when it leaves.
+		Long: `An eager sender has many messages, and sends each at the first nanosecond at which the limit allows it, except in pauses
+and outside its turn. What waits in the queue of a leaky-bucket counts when it leaves.
 
 Without flags, the sender starts 500 ms after a full second, pauses for 500 ms after 4 s and for 1 s after 6 s, and tries
 nine limits of 1,000 messages per second.` + limitHelp(),

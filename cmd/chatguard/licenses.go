@@ -21,7 +21,7 @@ var moduleLicenses string
 func newLicensesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "licenses",
-		Short: "Print the licences of chatguard and of all that it is built from",
+		Short: "Print the licences of chatguard and of everything built into it",
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return printLicenses(cmd.OutOrStdout()) },
 	}

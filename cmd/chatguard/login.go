@@ -18,9 +18,9 @@ import (
 func newLoginCommand() *cobra.Command {
 	return configCommand(&cobra.Command{
 		Use:   "login",
-		Short: "Let the bot's Twitch account sign in",
-		Long: `Shows an address and a code to open in a browser, on any device, where the bot's account is signed in to Twitch. The token
-is stored in a file next to the database that only you can read, and is renewed automatically.
+		Short: "Log in with the bot's Twitch account",
+		Long: `Shows an address and a code. Open the address in a browser, on any device, that is signed in to Twitch as the bot's
+account. The token is stored in a file next to the database that only you can read, and is renewed automatically.
 
 The first time, it guides you through Twitch's form for a client ID. Works while chatguard runs, which then uses the new
 login.`,

@@ -24,13 +24,15 @@ func newNodesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "nodes",
 		Short: "List the nodes that share limits",
-		Long: `Prints the nodes that share limits over the store of the configuration, as the store knows them. Works on any machine that
-reaches the store, also if no chatguard runs there. A node that has crashed disappears after 5 s.
+		Long: `Lists the nodes that share limits, as the configuration's store knows them. Works on any machine that reaches the store,
+even if no chatguard runs there. A node that has crashed disappears after 5 s.
 
-policy is a hash of the policy of channels without their own: nodes that differ in it allow different messages. clock is how
-much the store's clock is ahead of the node's, and the maximum error of that. messages are per second.
-memory is how many messages the node has decided without the store because the answer was certain; offline, because the
-store didn't answer. pending is how many users' rows the node still has to write. With --json, these two are apart and owed.
+policy is a hash of the policy for channels without their own. Nodes with different hashes allow different messages. clock
+is how far the store's clock is ahead of the node's, and the maximum error of that. messages are per second.
+
+memory and offline count messages that the node decided without the store: for memory, the answer was certain; for
+offline, the store failed or had an unreadable row. pending counts the users' rows that the node still has to write.
+With --json, offline is named apart, and pending is named owed.
 
 If nodes have different policies or modes, or the same name, a line says so; with --json on standard error.`,
 		Example: `  chatguard nodes

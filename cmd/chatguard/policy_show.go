@@ -26,8 +26,9 @@ func newPolicyExportCommand() *cobra.Command {
 	return policyCommand(&cobra.Command{
 		Use:   "export",
 		Short: "Print the policy in force as TOML, ready for the configuration",
-		Long: `Prints the policy as a configuration has it. In the file, timezone stands above the first table, and the rest takes the place of [policy], [[limit]] and
-[penalties]. A channel with a table of its own has them there as [channel.NAME.policy], [[channel.NAME.limit]] and [channel.NAME.penalties].`,
+		Long: `Prints the policy in the format of the configuration. In the file, put timezone above the first table, and replace [policy],
+[[limit]] and [penalties] by the rest. For a channel with its own table, name them [channel.NAME.policy],
+[[channel.NAME.limit]] and [channel.NAME.penalties].`,
 		Example: "  chatguard policy export gardenhour",
 	}, func(cmd *cobra.Command, _ config.Config, p channelPolicy) error {
 		return exportPolicy(cmd.OutOrStdout(), p)

@@ -17,9 +17,9 @@ func newReloadCommand() *cobra.Command {
 	return configCommand(&cobra.Command{
 		Use:   "reload",
 		Short: "Apply a changed configuration without a restart",
-		Long: `Checks the configuration, and has the chatguard that runs by it load it: policies, limits, penalties and channels, without
-losing messages or usage. Waits for the outcome, and says what changed and what needs a restart. After an error
-nothing has changed, and the exit code is 1. Live changes by moderators are kept.`,
+		Long: `Checks the configuration, and makes the chatguard that uses its database apply it: policies, limits, penalties and
+channels. No messages or usage are lost. Then lists what changed and what needs a restart. If there is an error, nothing
+changes, and the exit code is 1. Moderators' live changes are kept.`,
 		Args: noArguments,
 	}, func(cmd *cobra.Command, cfg config.Config, _ []string) error {
 		if err := app.CheckReady(cfg); err != nil {

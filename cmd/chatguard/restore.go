@@ -20,12 +20,12 @@ func newRestoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore [flags] FILE",
 		Short: "Go back to a backup while chatguard isn't running",
-		Long: `Restores what "chatguard backup" wrote to FILE, all of it or nothing. Stop chatguard first. What is there now is kept
-beside it, with ".before-restore" added to its name.
+		Long: `Restores what "chatguard backup" wrote to FILE, all of it or nothing. Stop chatguard first. The current files are
+kept beside the new ones, with ".before-restore" added to their names.
 
 A plain backup replaces the database that the configuration names. An encrypted one also restores the login and the
 configuration. Then its configuration names the database, unless ` + "CHATGUARD_DATABASE" + ` is set. A login that is newer than the
-backup's stays, because Twitch no longer accepts the older one.
+backup's is kept, because Twitch no longer accepts the older one.
 
 The passphrase comes from --passphrase-file, from ` + passphraseVariable + `, or from you.`,
 		Example: `  chatguard restore chatguard-backup.db

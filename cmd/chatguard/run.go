@@ -26,11 +26,12 @@ func newRunCommand() *cobra.Command {
 		Use:   "run",
 		Short: "Moderate the channels of the configuration",
 		Long: `Connects to the channels of the configuration, applies its policy to their chatters, and serves the dashboard. Servers of
-other chats ask it by POST /api/v1/check; if only those are named, in check.channels, it connects to nothing.
+other chats send it their messages by POST /api/v1/check. If the configuration names only such chats, in check.channels,
+it connects to nothing.
 
 The bot's account is the one used with ` + "`chatguard login`" + ` (or that of the access token in CHATGUARD_TWITCH_TOKEN).
-Without one, and in channels where it is not a moderator, chatguard only observes; the dashboard says what to do. A login
-while it runs takes effect.
+Without one, and in channels where it is not a moderator, chatguard only observes; the dashboard says what to do. A
+later login takes effect without a restart.
 
 SIGHUP or ` + "`chatguard reload`" + ` applies changes in the configuration. SIGTERM or Ctrl-C ends it.
 
@@ -41,8 +42,8 @@ While the database is failing (disk full, locked, damaged), moderation continues
 pending data is written once the database recovers. A database that can't be opened is left as it is; --no-database runs
 without one, and then a new sign-in link needs a restart.
 
-In a terminal it prints a sign-in link for the dashboard; elsewhere, as under systemd, where its output is a log,
-` + "`chatguard signin`" + ` does.`,
+In a terminal it prints a sign-in link for the dashboard. Elsewhere, for example under systemd, its output is a log: use
+` + "`chatguard signin`" + ` to print a link.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runFrom(cmd, path, o) },
 	}
@@ -123,7 +124,7 @@ func refuseRoot(cfg config.Config, isRoot bool) error {
 	if user == "" {
 		return nil
 	}
-	return fmt.Errorf("root would create the database %s, which the user %s, who owns the folder, then can't use: run `sudo -u %[2]s chatguard run`, or `systemctl start chatguard`",
+	return fmt.Errorf("root would create the database %s, and then the folder's owner %s couldn't use it: run `sudo -u %[2]s chatguard run`, or `systemctl start chatguard`",
 		cfg.Database, user)
 }
 

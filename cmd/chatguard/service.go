@@ -93,7 +93,7 @@ func warnOfVariables(log *slog.Logger, cfg config.Config, environment []string) 
 		texts = append(texts, text)
 	}
 	if len(texts) > 0 {
-		log.Warn("environment variables have no effect, because they aren't known", "variables", strings.Join(texts, ", "))
+		log.Warn("unknown environment variables have no effect", "variables", strings.Join(texts, ", "))
 	}
 }
 

@@ -25,9 +25,9 @@ func newSharedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shared",
 		Short: "Copy users into the store that nodes share, export them, and delete them",
-		Long: `Works on the users' state in the store that nodes share: Valkey or Redis, as [shared] in the configuration says. The store
-has a row for each user in each channel, for each user in all channels, and for each channel as a whole, as far as the
-policy has such limits. Export needs the right +scan in the store, and forget +scan and +pttl.`,
+		Long: `Works on the users' state in the store that nodes share, the Valkey or Redis that [shared] in the configuration names. The
+policy's limits decide which rows it has: for each user in each channel, for each user in all channels, and for each
+channel as a whole. In the store, export needs the right +scan, and forget needs +scan and +pttl.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -68,11 +68,11 @@ func newSharedSeedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seed",
 		Short: "Copy the users of the database into the shared store",
-		Long: `Copies the state of all users from the database into the shared store, so that nobody's day begins again when a node starts
-to share limits: usage, strikes, overrides and grants. A row that the store already has stays as it is, so the command can
-be repeated, and several nodes can be seeded. State that has no effect any more isn't copied.
+		Long: `Copies the state of all users from the database into the shared store: usage, strikes, overrides and grants. Users then
+keep their usage when a node starts to share limits. Rows that the store already has aren't changed, so you can repeat the
+command, and seed from several nodes. State that no longer has an effect isn't copied.
 
-Set [shared] in the configuration, stop chatguard, run this, and start chatguard again. The database stays as it is.`,
+Set [shared] in the configuration, stop chatguard, run this, and start chatguard again. The database isn't changed.`,
 		Example: `  chatguard shared seed --dry-run
   chatguard shared seed`,
 		Args: noArguments,
@@ -119,10 +119,10 @@ func newSharedExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [USER]",
 		Short: "Print rows of the shared store as JSON lines",
-		Long: `Prints the rows of the shared store, or those of the user with the ID USER, as JSON lines. A row has the usage of each limit
-with the parameters under which it was spent, strikes, and the override and grants. A row without a user is a channel's,
-a row without a channel is for limits per user everywhere, and a row without both is for limits of everyone everywhere.
-The IDs of a server's rooms and users begin with "check:".`,
+		Long: `Prints the rows of the shared store, or those of the user with the ID USER, as JSON lines. A row has the usage of each limit,
+the limit's parameters at that time, the strikes, the override and the grants. A row without a user is for a channel as a
+whole, a row without a channel is for a user in all channels, and a row without both is for everyone in all channels. Room
+and user IDs from a chat's server begin with "check:".`,
 		Example: `  chatguard shared export 12345
   chatguard shared export check:anna
   chatguard shared export > rows.jsonl`,
@@ -181,11 +181,10 @@ func newSharedForgetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget USER",
 		Short: "Delete a user's rows from the shared store",
-		Long: `Deletes what all rows of the user with the ID USER contain from the shared store: usage, strikes, override and grants, in
-all channels. Running nodes are notified, so the user's next message is that of a new user. An empty row stays under the
-user's ID until the row before would have expired, or for a week if it had an override. The journals of the nodes keep the
-user's throttled messages as long as "retention" in the configuration says. The IDs of a server's users begin with
-"check:".`,
+		Long: `Empties all rows of the user with the ID USER in the shared store: usage, strikes, override and grants, in all channels.
+Running nodes are notified, and the user's next message counts as that of a new user. An empty row remains under the
+user's ID until the old row would have expired, or for a week if it had an override. The nodes' journals keep the user's
+throttled messages for the configured "retention". IDs from a chat's server begin with "check:".`,
 		Example: `  chatguard shared forget 12345
   chatguard shared forget check:anna`,
 		Args: oneUser,

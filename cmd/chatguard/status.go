@@ -34,16 +34,17 @@ func newStatusCommand() *cobra.Command {
 	o := statusOptions{fallback: "http://" + config.Default().Web.Listen, timeout: duration(5 * time.Second)}
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show how a running chatguard is",
-		Long: `Asks the chatguard that uses the configuration's database how it is: modes, connections, token, throttled users, messages,
-queues, database and memory. That needs no token, and works with any [web] settings, but only for the same user or root.
+		Short: "Show the state of a running chatguard",
+		Long: `Shows the state of the chatguard that uses the configuration's database: modes, connections, token, throttled users,
+messages, queues, database and memory. It needs no token, and works with any [web] settings, but only for the same user
+or root.
 
-With --address, asks any chatguard over HTTP whether it works, without a configuration: also one without a database, the
-demo, or one on another machine. A certificate on this machine may have another name. If there is no configuration, the
-address is http://127.0.0.1:8080.
+With --address, asks over HTTP whether a chatguard works, without a configuration. That chatguard can run without
+a database, on another machine, or as the demo. On this machine, any certificate is accepted. If there is no
+configuration, the address is http://127.0.0.1:8080.
 
-With --health, says nothing, and asks only whether the process answers, even if the configuration has a mistake by now. Use
-that to decide about a restart.
+With --health, checks only whether the process answers, and then prints nothing. This works even if the configuration
+has an error. Use it to decide about a restart.
 
 The exit code is
   0  if everything works; with --health, if the process answers
@@ -70,7 +71,7 @@ For Nagios and similar tools, in which 2 is critical and 3 is unknown, swap them
 	}
 	addConfigFlag(cmd, &o.config)
 	cmd.Flags().StringVar(&o.address, "address", "", "ask the dashboard at this `URL`, such as http://127.0.0.1:8080")
-	cmd.Flags().BoolVar(&o.health, "health", false, "say nothing; exit with 0 if the process answers")
+	cmd.Flags().BoolVar(&o.health, "health", false, "print nothing and exit with 0 if the process answers")
 	cmd.Flags().Var(&o.timeout, "timeout", "how long to wait for the answer")
 	jsonFlag(cmd, &o.json)
 	return cmd
@@ -138,7 +139,7 @@ func askStatus(ctx context.Context, o statusOptions) (s request.Status, err erro
 		err = fmt.Errorf("chatguard can't be asked: %w", hidden)
 		return failedStatus(request.NoAnswer, err), err
 	case owned == nil:
-		err = fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`, or ask one that runs with --no-database by --address", database)
+		err = fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`, or use --address for one that runs with --no-database", database)
 		return failedStatus(request.NotRunning, err), err
 	}
 	s, err = request.AskStatus(ctx, owned, time.Duration(o.timeout))

@@ -33,7 +33,7 @@ func newTokenCommand() *cobra.Command {
 
 People sign in to the dashboard with a token. Programs send it as "Authorization: Bearer TOKEN". A chat's server sends
 a token with the role check to POST /api/v1/check. These commands work while chatguard runs.
-CHATGUARD_WEB_TOKEN isn't one of them: it is the owner's as long as chatguard is started with it.`,
+They don't manage CHATGUARD_WEB_TOKEN, the owner's token: it is valid as long as chatguard is started with it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
