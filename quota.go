@@ -15,8 +15,7 @@ type Quota struct {
 	Limit    string        // the limit's name
 	Messages int           // how many messages of cost 1 the whole quota allows
 	Window   time.Duration // in which the whole quota is restored
-	// Step is the time to restore one message of a bucket. It is 0 for windows, logs
-	// and cascades.
+	// Step is the time to restore one message of a bucket. It is 0 for windows, logs and cascades.
 	Step time.Duration
 
 	// gradual means that messages are restored little by little, and that the verdict doesn't say

@@ -12,7 +12,7 @@ import (
 const scanCount = 1000
 
 // readAll returns the values of many keys, in the order of the names. The value of a missing key is
-// empty.
+// empty. So is that of a key of another type, except in a Cluster, where it is an error.
 func (s *server) readAll(ctx context.Context, names []string, key func(string) string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -103,7 +103,8 @@ func (s *server) scan(ctx context.Context, node rueidis.Client, cursor uint64) (
 	return entry, s.unknown(ctx, err)
 }
 
-// timeLeft returns how long the server keeps a key. It is negative for a key that doesn't expire.
+// timeLeft returns how long the server keeps a key. It is negative for a key that
+// doesn't expire or doesn't exist.
 func (s *server) timeLeft(ctx context.Context, key string) (time.Duration, error) {
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
 	defer cancel()

@@ -29,13 +29,14 @@ times of messages, name, notes, and the audit log's entries about the user. The 
 delete, and asks for confirmation. It then rewrites the database file, so that no deleted data remains in it. The user's
 next message counts as that of a new user.
 
-USER is the user's ID, or the login that chatguard last saw. With an @ before it, it is always a login. If several users
+USER is the user's ID, or the login under which chatguard last saw the user, with an @ before it or not. If several users
 had that login, the command prints their IDs. IDs from a chat's server begin with "check:", which you can leave out.
 
 The command works whether or not chatguard runs. If nodes share limits, it also deletes the rows in the shared store. Run
 it on each node, because each has its own database.
 
-It doesn't delete copies in backups, exports, the log, and webhook events, sent or not.`,
+It doesn't delete copies in backups, exports, the log, webhook events (sent or not), or files that were set aside beside
+the database; it lists those files.`,
 		Example: `  chatguard forget anna
   chatguard forget 12345678 --yes`,
 		Args: oneUser,
@@ -57,7 +58,7 @@ func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) er
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return fmt.Errorf("the database has nothing about %q: give the login that chatguard last saw, or the ID that the page People shows", user)
+		return fmt.Errorf("the database has nothing about %q: give the login under which chatguard last saw the user, or the ID that the page People shows", user)
 	case len(found) > 1:
 		return severalUsers(user, found)
 	}

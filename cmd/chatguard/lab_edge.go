@@ -26,8 +26,8 @@ func newLabEdgeCommand() *cobra.Command {
 		Use:   "edge --limit LIMIT…",
 		Short: "Find the most that can pass in any minute",
 		Long: `Finds the most messages of one user that can pass each limit in any stretch of a given length, wherever it begins. A
-simulated adversary who knows the limits searches for them: it waits for the end of a window, and sends whatever the limit
-allows. The engine is the one that moderates. What waits in the queue of a leaky-bucket counts when it leaves.` + limitHelp(),
+simulated adversary asks the engine that also moderates. It waits for the end of a window, and sends whatever the limit
+allows. What waits in the queue of a leaky bucket counts when it leaves.` + limitHelp(),
 		Example: `  chatguard lab edge --limit 'fixed-window messages=15 every=60s' --limit 'token-bucket burst=3 refill=4s'
   chatguard lab edge --limit 'daily-window messages=300' --span 48h --json`,
 		Args:                  noArguments,

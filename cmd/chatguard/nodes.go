@@ -32,7 +32,7 @@ is how far the store's clock is ahead of the node's, and the maximum error of th
 
 memory and offline count messages that the node decided without the store: for memory, the answer was certain; for
 offline, the store failed or had an unreadable row. pending counts the users' rows that the node still has to write.
-With --json, offline is named apart, and pending is named owed.
+With --json, these are from_memory, apart and owed, and messages is messages_per_second.
 
 If nodes have different policies or modes, or the same name, a line says so; with --json on standard error.`,
 		Example: `  chatguard nodes

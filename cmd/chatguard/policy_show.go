@@ -27,8 +27,8 @@ func newPolicyExportCommand() *cobra.Command {
 		Use:   "export",
 		Short: "Print the policy in force as TOML, ready for the configuration",
 		Long: `Prints the policy in the format of the configuration. In the file, put timezone above the first table, and replace [policy],
-[[limit]] and [penalties] by the rest. For a channel with its own table, name them [channel.NAME.policy],
-[[channel.NAME.limit]] and [channel.NAME.penalties].`,
+[[limit]] and [penalties] with the rest. For a channel with its own table, put timezone into [channel.NAME], and name the
+tables [channel.NAME.policy], [[channel.NAME.limit]], [channel.NAME.limit.roles.ROLE] and [channel.NAME.penalties].`,
 		Example: "  chatguard policy export gardenhour",
 	}, func(cmd *cobra.Command, _ config.Config, p channelPolicy) error {
 		return exportPolicy(cmd.OutOrStdout(), p)

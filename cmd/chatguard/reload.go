@@ -18,8 +18,9 @@ func newReloadCommand() *cobra.Command {
 		Use:   "reload",
 		Short: "Apply a changed configuration without a restart",
 		Long: `Checks the configuration, and makes the chatguard that uses its database apply it: policies, limits, penalties and
-channels. No messages or usage are lost. Then lists what changed and what needs a restart. If there is an error, nothing
-changes, and the exit code is 1. Moderators' live changes are kept.`,
+channels. No messages are lost, and no usage, except that of a limit whose algorithm changes. Moderators' live changes are
+kept. Then lists what changed and what needs a restart. If there is an error, nothing changes, and the exit code is 1, or
+2 if the configuration is wrong.`,
 		Args: noArguments,
 	}, func(cmd *cobra.Command, cfg config.Config, _ []string) error {
 		if err := app.CheckReady(cfg); err != nil {

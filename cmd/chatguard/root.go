@@ -21,8 +21,9 @@ func newRootCommandFor(files packagedFiles) *cobra.Command {
 		Long: `chatguard reads a chat, applies limits to every chatter, and acts on what exceeds them.
 
 Without a command, it runs if there is a chatguard.toml, and opens the dashboard in the browser. If there is none, it opens
-a page in the browser that creates one. If the output isn't a terminal, it opens no browser; instead of the page,
-"chatguard init" asks.
+a page in the browser that creates one. If the output isn't a terminal, it opens no browser, and asks
+the questions of "chatguard init" instead.
+
 Begin with "chatguard demo": the whole thing on this machine, no account needed.`,
 		Args:          noArguments,
 		Version:       describeBuild(build()),

@@ -119,8 +119,8 @@ func newSharedExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [USER]",
 		Short: "Print rows of the shared store as JSON lines",
-		Long: `Prints the rows of the shared store, or those of the user with the ID USER, as JSON lines. A row has the usage of each limit,
-the limit's parameters at that time, the strikes, the override and the grants. A row without a user is for a channel as a
+		Long: `Prints the rows of the shared store, or those of the user with the ID USER, as JSON lines. A row has the usage of each limit
+with the parameters under which it was spent, the strikes, the override and the grants. A row without a user is for a channel as a
 whole, a row without a channel is for a user in all channels, and a row without both is for everyone in all channels. Room
 and user IDs from a chat's server begin with "check:".`,
 		Example: `  chatguard shared export 12345

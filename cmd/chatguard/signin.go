@@ -22,7 +22,8 @@ func newSigninCommand() *cobra.Command {
 		Use:   "signin",
 		Short: "Print a new link that signs in to the dashboard",
 		Long: `Prints a link that signs one person in to the dashboard, once, within 15 minutes. Works while chatguard runs.
-The history of changes shows the person's name. "chatguard token revoke" with this name signs the person out.`,
+The history of changes shows the name given with --name. "chatguard token revoke" with that name signs out everyone who
+has it.`,
 		Example: `  chatguard signin
   chatguard signin --name anna --role moderate`,
 		Args: noArguments,

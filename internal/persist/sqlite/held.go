@@ -61,7 +61,8 @@ func IsRestoring(path string) (marker string, restoring bool) {
 	return marker, err == nil
 }
 
-// holdUnlessRestoring is like Hold, but refuses a database if a restore of it has begun and not ended.
+// holdUnlessRestoring is like Hold, but refuses a database if a restore of it has begun and not
+// ended.
 func holdUnlessRestoring(path string) (*Held, error) {
 	held, err := Hold(path)
 	if err != nil {

@@ -106,7 +106,7 @@ func (p *KeyPair) Problem(now time.Time) string {
 	}
 	switch {
 	case failed != "":
-		return fmt.Sprintf("the new certificate can't be used (%s), and the one before %s: correct tls_cert and tls_key", failed, end)
+		return fmt.Sprintf("the new certificate can't be used (%s), and the previous one %s: correct tls_cert and tls_key", failed, end)
 	case ends.Sub(now) < expiresSoon:
 		return fmt.Sprintf("it %s: renew it", end)
 	}

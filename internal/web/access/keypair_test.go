@@ -83,7 +83,7 @@ func TestKeyPair_ReadAgain(t *testing.T) {
 	problem(ends.Add(1-expiresSoon), "it expires at "+ends.Format(time.RFC3339)+": renew it")
 	problem(ends.Add(1), "it has expired at ")
 	write(site.TLSCert, cert2)
-	problem(ends.Add(-expiresSoon), "the new certificate can't be used (tls: private key does not match public key), and the one before expires at ")
+	problem(ends.Add(-expiresSoon), "the new certificate can't be used (tls: private key does not match public key), and the previous one expires at ")
 	check(1, 1)
 	check(1, 1)
 	write(site.TLSKey, key2)
