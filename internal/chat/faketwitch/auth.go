@@ -17,7 +17,7 @@ type identityServer struct {
 	redirects map[string]bool           // registered addresses for authorization codes
 	lastID    int                       // of a token, a device or a code
 	refreshed int                       // how many refresh tokens were exchanged
-	// vague means that a client that polls too early receives the error that the device code is
+	// vague means that a client that polls before the approval is told that the device code is
 	// invalid.
 	vague    bool
 	life     time.Duration // lifetime of a device code

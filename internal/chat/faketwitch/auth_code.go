@@ -29,8 +29,8 @@ func (s *identityServer) RegisterRedirect(address string) {
 	s.locked(func() { s.redirects[address] = true })
 }
 
-// checkAuthorize returns why a request for an authorization shows an error page instead of a
-// question. It is empty if the request is right. The caller holds mu.
+// checkAuthorize returns why a request for an authorization is invalid and shows an error page, or
+// "" if it is valid. The caller holds mu.
 func (s *identityServer) checkAuthorize(q url.Values) string {
 	switch {
 	case q.Get("client_id") != s.opts.ClientID:
@@ -142,8 +142,8 @@ func (s *identityServer) giveForCode(c authCall) reply {
 	return answer
 }
 
-// idToken returns an unsigned ID token. Twitch signs it; clients that get it from Twitch itself
-// needn't check that.
+// idToken returns an unsigned ID token. Twitch signs its ID tokens, but clients that receive one
+// directly from Twitch needn't check the signature.
 func (s *identityServer) idToken(at time.Time, of *authorization) string {
 	part := func(v map[string]any) string {
 		text, err := json.Marshal(v)

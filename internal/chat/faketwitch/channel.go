@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// channel is a channel with the permissions in it.
+// channel is a Twitch channel: its owner, and the permissions and penalties of its users.
 type channel struct {
 	account
 	botModerates bool

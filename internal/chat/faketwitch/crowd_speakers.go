@@ -14,8 +14,8 @@ const (
 	chattiest    = 30 * time.Second // average time between the messages of the chattiest chatter
 	quietest     = 8 * time.Minute  // the same of the quietest chatter
 	raidLasts    = 12 * time.Second
-	// excitement is after how many messages on average a chatter writes several at once, if the
-	// chat surges.
+	// excitement is the average number of messages after which a chatter writes several quickly, if
+	// the chat surges.
 	excitement = 300
 	// staffShare is the share of messages that the broadcaster and moderators send together.
 	staffShare = 1.0 / 16
@@ -82,7 +82,7 @@ func (p *script) enterChatter(mean time.Duration) {
 		excited--
 		return randomBetween(r, 500*time.Millisecond, 1500*time.Millisecond)
 	}
-	// Anyone who comes at a random time waits for the rest of a gap.
+	// At a random moment, a chatter has only the rest of a gap left to wait.
 	first := s.gap(p.rng)
 	if p.rng.Float64() < chatterLeast.Seconds()/mean.Seconds() {
 		first = randomBetween(p.rng, 0, chatterLeast)

@@ -13,7 +13,7 @@ type eventFaults struct {
 	stalledWelcomes int
 }
 
-// StallEventSub stops or resumes everything that EventSub sends: events and keepalives.
+// StallEventSub makes EventSub send neither events nor keepalives while on is true.
 func (s *eventSub) StallEventSub(on bool) { s.locked(func() { s.faults.stalled = on }) }
 
 // StallWelcomes makes the server send no welcome to the next n EventSub sockets.

@@ -54,7 +54,7 @@ func (f Fault) answer(refuse func(status int, message string) reply, do func() r
 // faults are the faults of a server. The Server's mu guards them.
 type faults struct {
 	next []Fault
-	// decide returns the fault for a request if there is no next one. Nil means that there is none.
+	// decide returns the fault for a request if next is empty. A nil decide means no fault.
 	decide func(Request) (Fault, bool)
 }
 
