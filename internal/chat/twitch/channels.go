@@ -61,8 +61,9 @@ func (s *channelSet) takeUnwanted() (logins []string) {
 }
 
 // SetChannels replaces the channels to read. New channels are joined no faster than Twitch accepts.
-// Channels that are not in logins are left. Before Run, it sets the initial channels and overrides
-// Channels. It returns ErrChannel and changes nothing if a name is invalid or logins is empty.
+// Channels that are not in logins are left. Before Begin, it sets the initial channels, and Begin
+// then ignores its names. It returns ErrChannel and changes nothing if a name is invalid or logins
+// is empty.
 func (r *Report) SetChannels(logins []string) error {
 	logins, err := Logins(logins)
 	if err != nil {
@@ -108,8 +109,8 @@ func (r *Report) LearnRoom(login, roomID string) {
 	}
 }
 
-// ShutOut records that we haven't joined a channel, and why. Another channel may have its name by
-// now, so its ID isn't known any more. The reader keeps trying to join. ShutOut reports the same
+// ShutOut records that we haven't joined a channel, and why. Another channel may have the name by
+// now, so ShutOut forgets the room ID. The reader keeps trying to join. ShutOut reports the same
 // problem only once.
 func (r *Report) ShutOut(login, problem string) {
 	problem = hostile.Detail(problem)

@@ -10,7 +10,8 @@ import (
 // Unanswered returns the error with the same text that also matches chat.ErrUnanswered.
 func Unanswered(err error) error { return chat.Mark(chat.ErrUnanswered, err) }
 
-// Unsure returns the error of a request of which an earlier try may have been carried out.
+// Unsure adds to the error of a request that an earlier try may have been carried out. It returns
+// err unchanged if err is nil or matches chat.ErrUnanswered.
 func Unsure(err error) error {
 	if err == nil || errors.Is(err, chat.ErrUnanswered) {
 		return err
@@ -18,8 +19,8 @@ func Unsure(err error) error {
 	return fmt.Errorf("%w; %w", err, ErrUnsure)
 }
 
-// Errors for use with errors.Is. Each text is one line that ends with the fix. Wrapping errors name
-// the attempted action.
+// Errors for use with errors.Is. Each text is one line, which ends with the fix if there is one.
+// Wrapping errors name the attempted action.
 var (
 	// ErrChannel means that the name is not a valid channel name.
 	ErrChannel = errors.New("channels need their login name, up to 25 letters, digits and underscores, as in twitch.tv/name")
@@ -47,8 +48,8 @@ var (
 	// ErrUnavailable means that Twitch could not be reached or failed, several times in a row.
 	ErrUnavailable = errors.New("Twitch could not be reached or failed; check status.twitch.tv and this machine's network")
 
-	// ErrUnsure means that an earlier try of a request, which failed in the end, may have been
-	// carried out.
+	// ErrUnsure means that a request failed, but that an earlier try of it may have been carried
+	// out.
 	ErrUnsure = chat.NewError(chat.ErrUnanswered, "an earlier try may have been carried out")
 
 	// ErrConflict means that somebody else changed the same thing at the same time, several times

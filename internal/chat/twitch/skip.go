@@ -2,10 +2,10 @@ package twitch
 
 import "errors"
 
-// SkipReason says why a line can't be read. It is an error for use with errors.Is.
+// SkipReason says why a line or frame is skipped. It is an error for use with errors.Is.
 type SkipReason string
 
-// Reasons to skip a line.
+// Reasons to skip a line or frame.
 const (
 	Malformed   SkipReason = "malformed line"
 	TooLong     SkipReason = "line too long"
@@ -24,7 +24,7 @@ func skipReason(err error) SkipReason {
 	return reason
 }
 
-// Skip counts a line that can't be read. The first line skipped for each reason is also logged.
+// Skip counts a line or frame that is skipped. The first one for each reason is also logged.
 func (r *Report) Skip(reason error) {
 	first := false
 	r.Note(func(s *Status) {

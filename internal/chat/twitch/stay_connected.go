@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// StayConnected makes one connection after another until ctx ends, or until an error matches final,
-// unless that is nil. connect returns why a connection ended, and when the server welcomed it; zero
-// if it didn't. Meanwhile, consume processes what is read. StayConnected returns nil if ctx ended.
-// Begin of the Report must have been called.
+// StayConnected makes one connection after another until ctx ends. If final isn't nil, an error
+// that matches final also ends it. connect makes a connection and blocks until it ends. It returns
+// why the connection ended, and when the server welcomed it; zero if it didn't. Meanwhile, consume
+// processes what is read. StayConnected returns nil if ctx ended.
 func StayConnected(
 	ctx context.Context, r *Report, timing Timing, consume func(context.Context), connect func(context.Context) (welcomed time.Time, err error), final error,
 ) error {

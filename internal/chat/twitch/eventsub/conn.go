@@ -72,7 +72,7 @@ type Conn struct {
 	HTTP   *http.Client
 	Logger *slog.Logger // nil logs nothing
 	Clock  clock.Clock  // the wall clock, unless a test replaces it
-	// ChatTime learns the chat's time from the messages; nil means a private clock.
+	// ChatTime receives the timestamps of messages; nil means a private clock.
 	ChatTime *clock.Chat
 	// Timing sets how long things may take. PongWithin is how late a keepalive may be; PingAfter is
 	// unused.
@@ -122,8 +122,8 @@ func checkChannels(names []string) error {
 // lost connections, with growing delays. If the server asks it to move, it follows without a gap.
 // While Helix refuses the token, the Status says so and Run keeps trying.
 //
-// It returns nil if ctx ended. It returns ErrChannel if a channel's name is invalid or there are
-// too many. Every goroutine that Run started has ended when Run returns.
+// It returns nil if ctx ended. It returns ErrChannel if a channel's name is invalid, or if there
+// are no channels or too many. Every goroutine that Run started has ended when Run returns.
 func (e *Conn) Run(ctx context.Context, sink chat.Sink) error {
 	if err := checkChannels(e.Channels); err != nil {
 		return err

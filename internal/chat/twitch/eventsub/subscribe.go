@@ -146,9 +146,9 @@ func (s *session) enterChannel(login, channelID string) {
 	}
 }
 
-// lookUp returns the IDs of channels. It asks Twitch only for IDs that it doesn't know yet, even
-// from earlier sessions, and for those of channels that can't be read. Channels that don't exist
-// are missing from the result.
+// lookUp returns the IDs of channels. It asks Twitch only for IDs that aren't known from this or an
+// earlier session, and for the IDs of channels that can't be read. Channels that don't exist are
+// missing from the result.
 func (e *Conn) lookUp(ctx context.Context, channels []twitch.Channel) (map[string]string, error) {
 	ids := make(map[string]string)
 	var unknown []string
@@ -204,8 +204,8 @@ func (s *session) endUnwanted(ctx context.Context) {
 
 // subscribeAll makes the missing subscriptions of a kind in all channels. It returns the logins of
 // the channels for which Twitch refuses the subscription. Any other failure is reported for its
-// channel. Only a refused token stops the other channels' subscriptions. If a limit of the account
-// is used up, no further subscriptions are requested.
+// channel. If the token is refused, subscribeAll stops and returns the error. If a limit of the
+// account is used up, no further subscriptions are requested.
 func (s *session) subscribeAll(ctx context.Context, kind string) (refused []string, err error) {
 	have := s.subscriptions()
 	var mu sync.Mutex

@@ -38,8 +38,8 @@ func (m *Moderator) TimeOutUser(ctx context.Context, t journal.Target, length ti
 	})
 }
 
-// BanUser bans a user permanently in the name of the target's author, as TimeOutUser does. If the
-// user is already banned, the error is ErrBanned.
+// BanUser is like TimeOutUser, but bans the user permanently. If the user is already banned, the
+// error is ErrBanned.
 func (m *Moderator) BanUser(ctx context.Context, t journal.Target, reason string) error {
 	return m.act(t, 0, func(how sending) error {
 		return m.Helix.ban(ctx, m.room(t.ChannelID), t.UserID, reason, how)

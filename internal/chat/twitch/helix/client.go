@@ -29,9 +29,9 @@ const helixURL = "https://api.twitch.tv/helix"
 // chat.HeldError at once.
 //
 // A call retries if that can help. It returns when it succeeded, when a retry can't help, or when
-// its context ended. The error is one line that names the problem and the fix. It never contains
-// the token. Unless the context ended, errors.Is matches the error with an Err value of this
-// package or of package twitch.
+// its context ended. The error is one line that names the problem and, if there is one, the fix. It
+// never contains the token. Unless the context ended, the error is a chat.HeldError, or errors.Is
+// matches it with an Err value of this package or of packages twitch and chat.
 type Client struct {
 	BaseURL string // of Helix; empty means Twitch's URL
 	// ClientID returns the ID of the application that the token was made for. It is called for each

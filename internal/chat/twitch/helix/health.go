@@ -15,8 +15,9 @@ import (
 // Health is the result of the last request to Helix.
 type Health struct {
 	Answered bool // Helix has answered at least once
-	// Failure says in one line for people how the last request failed. It is empty if the request
-	// didn't fail, if none was sent, or if the failure is over a minute old.
+	// Failure says in one line for people that Twitch didn't answer the last request, or answered
+	// that it can't carry it out for now. It is empty otherwise, even if Twitch refused the request
+	// for good. It is also empty a minute after the failure.
 	Failure string
 }
 

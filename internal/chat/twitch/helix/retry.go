@@ -33,8 +33,9 @@ const (
 // errHangs is the cause of the end of a request that Twitch didn't answer within sanctionTimeout.
 var errHangs = errors.New("no answer in time")
 
-// do sends a request, and retries if that can help. Refused tokens and missing rights are errors;
-// the caller interprets any other answer.
+// do sends a request, and retries if that can help. It returns an error if Twitch doesn't answer,
+// or if Request.Trouble returns one for the answer, for example for a refused token. The caller
+// interprets any other answer.
 func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 	renewed := h.Refused == nil
 	var before error // error of the previous try

@@ -58,7 +58,8 @@ func (d *userHistory) expiry() time.Time {
 }
 
 // matches reports whether a sanction that the chat reports is the requested one. They match if they
-// have the same length and about the same time, or if Twitch hasn't answered the request yet.
+// have the same length and about the same time. The time doesn't matter while Twitch hasn't
+// answered the request yet.
 func (d *userHistory) matches(r chat.Removal, now time.Time) bool {
 	if d.asked.length != r.Silence || d.asked.from.IsZero() {
 		return false

@@ -74,7 +74,7 @@ type Conn struct {
 
 	Logger *slog.Logger // nil logs nothing
 	Clock  clock.Clock  // the wall clock, unless a test replaces it
-	// ChatTime learns the chat's time from the messages; nil means a private clock.
+	// ChatTime receives the timestamps of messages; nil means a private clock.
 	ChatTime *clock.Chat
 	Timing   twitch.Timing // how long things may take
 
@@ -93,8 +93,8 @@ func (i *Conn) SetChannels(logins []string) error { return i.report.SetChannels(
 // which Twitch sent them. It replaces lost connections, with growing delays.
 //
 // It returns nil if ctx ended. It returns ErrLogin if Twitch refuses the login or token and there
-// is no other token. It returns ErrChannel if a channel's name is invalid. Every goroutine that Run
-// started has ended when Run returns.
+// is no other token. It returns ErrChannel if a channel's name is invalid or if there are no
+// channels. Every goroutine that Run started has ended when Run returns.
 func (i *Conn) Run(ctx context.Context, sink chat.Sink) error {
 	if err := i.report.Begin(i.Channels, i.Clock, i.Logger); err != nil {
 		return err

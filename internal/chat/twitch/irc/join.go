@@ -57,8 +57,8 @@ type joinTries struct {
 	last  time.Time
 }
 
-// next returns when to ask again. That is soon only after the first request, if Twitch hasn't
-// refused it.
+// next returns when to ask again: joinSoon after the first request unless Twitch has refused it,
+// and otherwise joinAgain after the last request.
 func (a joinTries) next(refused bool) time.Time {
 	if a.times == 1 && !refused {
 		return a.last.Add(joinSoon)

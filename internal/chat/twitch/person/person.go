@@ -23,8 +23,9 @@ var ModeratorScopes = []string{"user:read:moderated_channels"}
 // ErrOther means that a renewed token belongs to another account than before.
 var ErrOther = errors.New("the token belongs to another account now")
 
-// Twitch is Twitch for the people who sign in to an application. Its fields must not change after
-// the first use. It is safe for concurrent use.
+// Twitch is how to reach Twitch for people who sign in: the application that they authorize, and
+// the address of its API. Its fields must not change after the first use. It is safe for concurrent
+// use.
 type Twitch struct {
 	token.Application
 	HelixURL string // of Helix; empty means Twitch's
@@ -58,8 +59,8 @@ func (p *Person) String() string { return "a person on Twitch" }
 // LogValue shows no tokens.
 func (p *Person) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
-// New returns the Person whose tokens these are. It asks nothing yet. Identify and Moderates return
-// an error if the tokens lack one of the scopes, or belong to another application.
+// New returns a Person with these tokens. It sends no request. Identify and Moderates return an
+// error if the tokens lack one of the scopes, or belong to another application.
 func (t *Twitch) New(pair token.Pair, scopes []string) *Person {
 	p := &Person{twitch: t, needs: scopes, pair: pair}
 	p.helix = &helix.Client{
@@ -154,8 +155,8 @@ func (p *Person) Name(ctx context.Context) (string, error) {
 	return self.DisplayName, nil
 }
 
-// Leave forgets the tokens, and asks Twitch to forget the access token, too. An error means that
-// Twitch could not be asked; its token then expires by itself.
+// Leave forgets the tokens, and asks Twitch to forget the access token, too. After an error, the
+// access token may stay valid until it expires.
 func (p *Person) Leave(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

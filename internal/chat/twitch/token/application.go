@@ -75,9 +75,9 @@ func (a *Application) Page(of Authorization) string {
 	return a.server().base() + "/authorize?" + query.Encode()
 }
 
-// Redeem exchanges a code for tokens. It doesn't retry, because a code works once. The error is
-// ErrCode, ErrNonce or ErrSecret, or ErrUnavailable if Twitch failed. With ErrNonce, the pair is
-// valid, and the caller should revoke it.
+// Redeem exchanges a code for tokens. It doesn't retry, because a code works once. Its errors
+// include ErrCode, ErrNonce and ErrSecret, and ErrUnavailable if Twitch failed. With ErrNonce, the
+// pair is valid, and the caller should revoke it.
 func (a *Application) Redeem(ctx context.Context, code string, of Authorization) (Pair, error) {
 	s := a.server()
 	r := api.Request{Op: "redeem the code", URL: s.base() + "/token", Forbidden: ErrCode}
