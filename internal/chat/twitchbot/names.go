@@ -41,7 +41,7 @@ type names struct {
 	now        map[string]string // present names of renamed channels, by configured name
 
 	asked      time.Time // when Twitch was last asked; used only by run, as is reconnects
-	reconnects uint64    // by then
+	reconnects uint64    // the reader's Reconnects at that time
 }
 
 // set replaces the channels to read. If it returns an error, nothing has changed.
