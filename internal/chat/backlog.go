@@ -200,8 +200,8 @@ const mergeWithin = 2 * time.Second
 const maxInFlight = 64
 
 // begin removes a user's next job from the queue and returns the task for it. If requests are
-// scarce, the ladder allows it and the platform carries out timeouts, begin removes all of the
-// user's jobs and merges their penalties into one. The caller holds mu.
+// scarce, the platform carries out timeouts and merge allows it, begin removes all of the user's
+// jobs and merges their penalties into one. The caller holds mu.
 func (b *backlog) begin(l *channelQueue, p *userQueue, scarce bool, now time.Time) *task {
 	s := &task{bot: b.bot, channel: l, queue: p, jobs: p.jobs[:1], penalty: p.jobs[0].verdict.Penalty, began: now}
 	if scarce && len(p.jobs) > 1 && !now.Before(l.heldUntil) {

@@ -13,8 +13,9 @@ func (b *backlog) queue(l *channelQueue) {
 	WakeUp(b.wake)
 }
 
-// mayBegin reports whether the channel can begin another task: a user is in its order, fewer tasks
-// than workers are busy, and fewer than twice as many are in progress, including idle ones.
+// mayBegin reports whether the channel can begin another task: a user is in its order, fewer than
+// workers tasks are busy, and fewer than 2*workers are in progress. Idle tasks are in progress, but
+// not busy.
 func (l *channelQueue) mayBegin(workers int) bool {
 	return l.order.Len() > 0 && l.inFlight-l.idle < workers && l.inFlight < 2*workers
 }
@@ -26,7 +27,7 @@ func (s *task) idle(why error, wait func() error) error {
 	return wait()
 }
 
-// setIdle changes how many tasks wait before they try again, by n, and why the task waits.
+// setIdle adds n to the number of idle tasks, and sets why s waits.
 func (b *backlog) setIdle(s *task, n int, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -54,7 +54,7 @@ type Options struct {
 	Settings  Settings // stores the former slow mode; nil disables it
 
 	// Workers is how many penalties of a channel may be busy at once; 0 means 32. Penalties that
-	// wait before another try come on top, up to twice as many in all.
+	// wait for a retry don't count, but at most 2*Workers are in progress in all.
 	Workers   int
 	QueueSize int           // pending penalties per channel; 0 means 4096
 	Patience  time.Duration // how long a penalty may be pending; 0 means 15 s

@@ -68,9 +68,9 @@ func isCommand(m *chatguard.Message, allowed bool) bool {
 func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 0 }
 
 // enqueue queues a command. The command is answered unless acting ends first. enqueue never blocks.
-// If too many commands are pending, it drops this one if it is a moderator's, because their order
-// matters, and otherwise the oldest one of the other users. It ignores a question of a user who
-// already waits for an answer.
+// If too many of a moderator's commands are pending, enqueue drops the new one, because their order
+// matters. If too many commands of other users are pending, it drops the oldest of these. It
+// ignores a command of another user who already waits for an answer.
 func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
 	c.mu.Lock()
 	d := c.queue(acting, m.ChannelID)
@@ -151,7 +151,7 @@ func (c *commands) takeOld(d *commandQueue) (old []pendingCommand) {
 	return old
 }
 
-// never is the wait for a command that doesn't come any more.
+// never is the wait that next returns when no further command will come.
 const never = time.Duration(-1)
 
 // next removes from a queue the next command that can be answered. If there is none, ok is false.

@@ -5,7 +5,7 @@ import "time"
 // delayCause is a cause that delays penalties.
 type delayCause int
 
-// The causes of a delay. If several apply at once, the first in this list counts.
+// The causes of a delay. If several apply at once, backlog.delayCause returns only one.
 const (
 	notDelayed      delayCause = iota // the next penalty can start
 	platformRefuses                   // the platform refuses all requests for a while

@@ -9,8 +9,9 @@ import (
 )
 
 // merge returns one penalty to replace several penalties of a user. ok is false if they must not be
-// merged. The result is the most severe of them, but at least a timeout, which removes all messages
-// of the user. The timeout is at most as long as the longest timeout on the ladder in force.
+// merged. The result is the most severe of them. If that is less than a timeout, the result is a
+// timeout, because a timeout removes all messages of the user. That timeout is at most as long as
+// the longest one on the ladder in force.
 func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	policy := b.options.Guard.InForce(jobs[0].message.ChannelID)
 	requests, personal := 0, false
@@ -65,7 +66,8 @@ func refillWait(jobs []job) (longest time.Duration) {
 	return longest
 }
 
-// mergedTimeout returns the duration of a merged timeout for the jobs' user, in whole seconds.
+// mergedTimeout returns how long a merged timeout should last for the jobs' user, in whole seconds.
+// merge limits it to the longest timeout on the ladder.
 func mergedTimeout(jobs []job) time.Duration {
 	return min(max(chatguard.MinTimeout, refillWait(jobs)), journal.MostMerged)
 }

@@ -166,9 +166,8 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 // commitTime is the maximum time that a ban waits until its journal entry is stored.
 const commitTime = time.Second
 
-// commit waits until the journal entry of a ban is stored: a ban never ends, so it must not be
-// without a trace if this process is killed. A failing database delays a ban, but doesn't prevent
-// it.
+// commit waits until the journal entry of a ban is stored: a ban never ends, so it needs a record
+// even if this process is killed. A failing database delays a ban, but doesn't prevent it.
 func (b *Bot) commit(ctx context.Context) {
 	if b.options.Commit == nil {
 		return

@@ -50,8 +50,8 @@ func WithIdle(ctx context.Context, idle func(why error, wait func() error) error
 }
 
 // Idle calls wait and returns its error. Meanwhile, another penalty may take the place of the one
-// that the context belongs to. A Moderator waits in Idle before it tries a request again that
-// failed with the error why.
+// that the context belongs to. Before a Moderator retries a request, it waits in Idle; why is the
+// error of the previous try.
 func Idle(ctx context.Context, why error, wait func() error) error {
 	if idle, ok := ctx.Value(idleKey{}).(func(error, func() error) error); ok {
 		return idle(why, wait)

@@ -7,7 +7,7 @@ import (
 	"github.com/chatguard/chatguard/internal/recent"
 )
 
-// removals holds recent removals, because a message may be judged only after somebody removed it.
+// removals holds recent removals, because somebody may remove a message before it is judged.
 type removals struct {
 	lately recent.Map[removalKey, removal]
 }

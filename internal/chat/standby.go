@@ -28,8 +28,8 @@ type Lease interface {
 	Run(ctx context.Context) error
 }
 
-// requestMargin is how long a request may take after the lease's end. It is less than the time
-// between the end for the leader and the end for all others.
+// requestMargin is how long after the lease's end a request may still be answered. For the leader,
+// the lease ends earlier than for the other nodes, by more than this margin.
 const requestMargin = 4 * time.Second
 
 // Standby makes several bots in the same channels act as one: in each channel, only the node with
