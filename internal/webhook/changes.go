@@ -80,9 +80,8 @@ type Wanted struct {
 	Format   Format
 	Events   []Kind
 	Channels []string
-	// NewSecret replaces the secret. A hook also gets a new secret if it is new, if its format
-	// becomes Signed, or if its address changes, because the former receiver knows the former
-	// secret.
+	// NewSecret replaces the secret. A hook whose format is Signed also gets a new secret if it has
+	// none, or if its address changes, because the former receiver knows the former secret.
 	NewSecret bool
 }
 

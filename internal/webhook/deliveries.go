@@ -92,7 +92,8 @@ func (s *Sender) Discard(ctx context.Context, id string, number int64, author st
 	return s.record(ctx, author, journal.WebhookDetail{Name: q.Name, Did: "discarded", Event: string(old.event.Kind)})
 }
 
-// findDead returns a dead letter's queue and its place there. The caller holds mu.
+// findDead returns the queue that has a dead letter, and the letter's index in q.dead. The caller
+// holds mu.
 func (s *Sender) findDead(id string, number int64) (q *queue, i int, err error) {
 	if q, err = s.find(id); err != nil {
 		return nil, 0, err

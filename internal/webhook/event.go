@@ -81,7 +81,7 @@ type RaidChange struct {
 	Rate float64 `json:"messages_per_second,omitempty"`
 }
 
-// PauseChange says that a channel was paused, so that it only observes, or resumed.
+// PauseChange says that a channel was paused or resumed. A paused channel only observes.
 type PauseChange struct {
 	Paused bool   `json:"paused"`
 	By     string `json:"by"`

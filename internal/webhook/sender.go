@@ -289,8 +289,8 @@ func (s *Sender) start(q *queue) {
 	s.workers.Go(func() { s.work(ctx, q, wake) })
 }
 
-// prune removes dead letters and, of absent hooks, waiting deliveries that are too old. The caller
-// holds mu.
+// prune removes dead letters that are too old, and waiting deliveries of absent hooks that are too
+// old. The caller holds mu.
 func (s *Sender) prune() {
 	oldest := s.opts.Now().Add(-s.opts.Retention)
 	isOld := func(d *delivery) bool {
@@ -311,7 +311,8 @@ func (s *Sender) prune() {
 	}
 }
 
-// forget removes the wanted deliveries from a list and from the store. The caller holds mu.
+// forget removes the deliveries for which isWanted returns true from a list and from the store. The
+// caller holds mu.
 func (s *Sender) forget(list []*delivery, isWanted func(*delivery) bool) []*delivery {
 	return slices.DeleteFunc(list, func(d *delivery) bool {
 		gone := isWanted(d)

@@ -94,7 +94,8 @@ func (s *Sender) settle(q *queue, d *delivery, o outcome) {
 	}
 }
 
-// giveUp makes some waiting deliveries dead letters. The caller holds mu.
+// giveUp makes dead letters of the waiting deliveries for which isWanted returns true. The caller
+// holds mu.
 func (s *Sender) giveUp(q *queue, reason string, isWanted func(*delivery) bool) {
 	var given []*delivery
 	q.waiting = slices.DeleteFunc(q.waiting, func(d *delivery) bool {
