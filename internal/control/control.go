@@ -17,7 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
-// Options configures Controls. Guard, Policies and Store are required.
+// Options configure Controls. Guard, Policies and Store are required.
 type Options struct {
 	Guard *chatguard.Guard
 	// Policies are those of the Guard. Their followers are also notified of the changes that

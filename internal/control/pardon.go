@@ -138,8 +138,8 @@ func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal
 	})
 }
 
-// endPenalties drops the pending penalties for the run's entries and lifts a timeout or ban that
-// another entry of the run caused.
+// endPenalties drops the pending penalties for the run's entries. It lifts a timeout or ban that
+// one of the other entries may have caused.
 func (p *Pardons) endPenalties(ctx context.Context, t journal.Target, run []journal.Entry) (result journal.SilenceResult, kept string, dropped int) {
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()

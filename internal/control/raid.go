@@ -24,7 +24,7 @@ type Raid struct {
 	Burst  int      `json:"channel_burst"`
 	Refill Duration `json:"channel_refill"`
 	// FirstTimerBurst and FirstTimerRefill are the numbers for users who write here for the first
-	// time, in every token bucket per user. Numbers of 0 change nothing.
+	// time, in every token bucket and cascade per user. Numbers of 0 change nothing.
 	FirstTimerBurst  int      `json:"first_timer_burst"`
 	FirstTimerRefill Duration `json:"first_timer_refill"`
 }
