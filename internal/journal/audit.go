@@ -38,19 +38,19 @@ const (
 	// UserOverridden means that the user's override was set or removed: their numbers, time zone or
 	// exemption.
 	UserOverridden AuditAction = "override"
-	UserExempted   AuditAction = "exempt"      // no limits for a while
+	UserExempted   AuditAction = "exempt"      // no limits, for a while or permanently
 	UserNoted      AuditAction = "note"        // a note on the user was added
 	NoteDeleted    AuditAction = "delete_note" // a note on the user was deleted
 	ChannelPaused  AuditAction = "pause"       // the channel only observes
 	ChannelResumed AuditAction = "resume"      // the channel follows its policy again
 	RaidSwitched   AuditAction = "raid"        // raid mode on until a time, or off
 
-	SettingsChanged AuditAction = "settings" // the channel's settings for raid mode and notices
+	SettingsChanged AuditAction = "settings" // the channel's settings: raid mode, notices, moderators' rights
 	BotConnected    AuditAction = "login"    // the bot's account was logged in
 	UserTimedOut    AuditAction = "timeout"  // a person timed the user out
 	UserBanned      AuditAction = "ban"      // a person banned the user
 	UserLifted      AuditAction = "lift"     // a person ended the user's timeout or ban
-	WebhookChanged  AuditAction = "webhook"  // a webhook was added, changed, deleted or tested
+	WebhookChanged  AuditAction = "webhook"  // a webhook was changed; see WebhookDetail.Did
 
 	// The following changes are about the whole installation, so they have no channel.
 	TokenMade    AuditAction = "token_made"    // a named token was made

@@ -135,7 +135,7 @@ type WebhookDetail struct {
 	Deliveries *int     `json:"deliveries,omitempty"` // that a deleted webhook still had
 	Did        string   `json:"did"`                  // "added", "changed", "deleted", "tested", "sent again" or "discarded"
 	Event      string   `json:"event,omitempty"`      // that was sent again or discarded
-	Events     []string `json:"events,omitempty"`     // of an added or changed webhook, as the next fields
+	Events     []string `json:"events,omitempty"`     // of an added or changed webhook, as are Format, Host and NewSecret
 	Format     string   `json:"format,omitempty"`
 	Host       string   `json:"host,omitempty"`
 	Name       string   `json:"name"`

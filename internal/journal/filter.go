@@ -28,7 +28,7 @@ type AuditFilter struct {
 	// IsWhole adds the changes of the whole installation to those of ChannelID.
 	IsWhole bool
 	UserID  string
-	User    string   // ID, or login in the channel if one is given
+	User    string   // ID; or login, if ChannelID is set
 	UserIDs []string // nil for all changes
 	Author  string
 	Action  AuditAction
