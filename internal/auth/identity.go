@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// OwnerName is the name of the installation's owner. The holder of its own token has this name, and
-// so do users of sign-in links that name nobody else.
+// OwnerName is the name of the installation's owner. The holder of the installation's own token has
+// this name, and so do users of sign-in links that name nobody else.
 const OwnerName = "owner"
 
 // Origin is where a person comes from.

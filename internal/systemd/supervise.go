@@ -49,8 +49,7 @@ func (n *Notifier) Supervise(ctx context.Context, status func() string, stuck fu
 	}
 }
 
-// statusAfter sets the status if it differs from the last one, which was said. It returns the new
-// one.
+// statusAfter sets the status to text unless it is equal to said, the last status. It returns text.
 func (n *Notifier) statusAfter(said, text string) string {
 	if text != said {
 		n.Status(text)
