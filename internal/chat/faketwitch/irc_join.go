@@ -37,8 +37,8 @@ func (c *client) mayJoin(ch *channel) bool {
 // mayLogIn reports whether the client's account may log in, and counts the login.
 func (c *client) mayLogIn() bool { return c.take(&c.srv.joining.logins, loginsPerPeriod) }
 
-// take reports whether the client's account has sent fewer than most requests of a kind within the
-// period, and if so counts another one.
+// take reports whether the client's account may send another request of a kind, and if so counts
+// it. most is the maximum per period.
 func (c *client) take(of *map[string]*recentTimes, most int) bool {
 	if *of == nil {
 		*of = make(map[string]*recentTimes)

@@ -20,9 +20,9 @@ type Options struct {
 	// HelixBudget is the number of requests that Helix accepts at once; every 100 ms it accepts one
 	// more. 0 means Twitch's 800, a negative value means no limit.
 	HelixBudget int
-	// SanctionLimit is the number of timeouts, bans and unbans together that Helix accepts per
-	// channel within 30 s, and also the number of warnings. 0 means 100, as measured at Twitch; a
-	// negative value means no limit.
+	// SanctionLimit is how many timeouts, bans and unbans, counted together, Helix accepts per
+	// channel within 30 s. Warnings have a limit of their own with the same number. 0 means 100, as
+	// measured at Twitch; a negative value means no limit.
 	SanctionLimit int
 	// SubscriptionCost is what each EventSub subscription counts against the account's limit of 10.
 	// 0 is right for subscriptions that the bot's account has authorized.

@@ -8,8 +8,8 @@ import (
 // recentTimes are the times of recent requests of one kind, oldest first.
 type recentTimes []time.Time
 
-// take reports whether there were fewer than most requests within the period, and if so counts
-// another one.
+// take reports whether another request is allowed now, and if so counts it. most is the maximum per
+// period.
 func (r *recentTimes) take(now time.Time, most int, period time.Duration) bool {
 	*r = slices.DeleteFunc(*r, func(at time.Time) bool { return now.Sub(at) >= period })
 	if len(*r) >= most {
