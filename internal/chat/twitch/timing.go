@@ -14,8 +14,8 @@ type Timing struct {
 	// PongWithin is how long the server may be silent after a PING before the connection counts as
 	// lost; default 10 s.
 	PongWithin time.Duration
-	// Healthy is how long a connection must last so that the next one starts without an extra
-	// delay; default 20 s.
+	// Healthy is how long a connection must last after the welcome so that the delays start at
+	// BackoffMin again; default 20 s.
 	Healthy    time.Duration
 	BackoffMin time.Duration // first delay before reconnecting; default 500 ms
 	BackoffMax time.Duration // longest delay; default 1 min

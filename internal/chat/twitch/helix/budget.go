@@ -139,7 +139,7 @@ func (b *budget) holdEnd(now time.Time) (until time.Time, ok bool) {
 	return b.heldUntil, b.heldUntil.After(now)
 }
 
-// Left returns how many ordinary requests can be sent without waiting within a duration from now; a
+// Left returns how many ordinary requests the budget has room for within a duration from now; a
 // duration of 0 means now.
 func (h *Client) Left(within time.Duration) int {
 	b, now := &h.budget, h.now()

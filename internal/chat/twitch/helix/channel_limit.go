@@ -115,8 +115,8 @@ func (l *channelLimits) prepare() error {
 }
 
 // note records how a request ended. It returns the request's error, which is a chat.HeldError if
-// Twitch's limit is used up. last means that the request isn't tried again, unless it ignores
-// holds.
+// Twitch's limit is used up. last means that this is the last try, except for a request that
+// ignores holds.
 func (l *channelLimits) note(r request, a api.Answer, trouble error, last bool, now time.Time) error {
 	if r.limit.kind == "" {
 		return trouble

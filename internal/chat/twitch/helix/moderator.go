@@ -86,8 +86,8 @@ func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, 
 	return m.Helix.SetSlowMode(ctx, m.room(channelID), SlowMode{On: on, Wait: wait})
 }
 
-// Left returns how many requests can be sent without waiting for Twitch's request budget within a
-// duration from now; a duration of 0 means now.
+// Left returns how many requests Twitch's request budget has room for within a duration from now; a
+// duration of 0 means now.
 func (m *Moderator) Left(within time.Duration) int { return m.Helix.Left(within) }
 
 // Trouble returns why requests are held back, and how the last request failed, as text for people.

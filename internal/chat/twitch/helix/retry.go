@@ -210,8 +210,8 @@ func (h *Client) ask(ctx context.Context, r request, v any) error {
 // maxPages is the maximum number of pages that askAll requests.
 const maxPages = 100
 
-// askAll sends a request for a list, page by page, and calls do for each item until it has found
-// what it looks for.
+// askAll sends a request for a list, page by page, and calls do for each item until do returns
+// true.
 func askAll[T any](ctx context.Context, h *Client, r request, path string, query url.Values, do func(item T) (found bool)) error {
 	for range maxPages {
 		var page struct {

@@ -103,8 +103,8 @@ func (p *Person) identify(ctx context.Context) error {
 // Moderates asks Twitch who the person is, and returns the IDs of the channels in which they are a
 // moderator, without their own channel. It needs ModeratorScopes. It renews the token if it has
 // expired, and sends each request only once. The error is ErrToken if Twitch no longer accepts the
-// token, and ErrOther if the token belongs to another account now; the Person is useless then. Any
-// other error may be temporary.
+// token, and ErrOther if the token belongs to another account now. After these errors, the Person
+// can't be used any more. Any other error may be temporary.
 func (p *Person) Moderates(ctx context.Context) (account Account, channelIDs []string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
