@@ -56,7 +56,7 @@ type Connection struct {
 	hangUp context.CancelFunc
 }
 
-// Options are the parts of a Connection. Config, Log, ChatTime and Entered are required.
+// Options configure a Connection. Config, Log, ChatTime and Entered are required.
 type Options struct {
 	Config config.Twitch
 	Log    *slog.Logger

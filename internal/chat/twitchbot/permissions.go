@@ -132,7 +132,8 @@ func (p *permissions) moderates(id string) bool {
 	return c != nil && c.known && c.moderates
 }
 
-// standing reports whether the bot moderates a channel, and whether Twitch has confirmed that.
+// standing reports whether the bot moderates a channel. While Twitch hasn't answered that, known
+// and moderates are false.
 func (p *permissions) standing(id string) (known, moderates bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

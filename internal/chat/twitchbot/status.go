@@ -59,8 +59,8 @@ func (t *Connection) Anonymous() []string {
 	return t.chat.notes(t.tokens.Status().Identity)
 }
 
-// Standing reports whether the bot is a moderator of a channel, and whether Twitch has confirmed
-// that.
+// Standing reports whether the bot is a moderator of a channel. While Twitch hasn't answered that,
+// known and moderates are false.
 func (t *Connection) Standing(channelID string) (known, moderates bool) {
 	return t.permissions.standing(channelID)
 }
