@@ -90,8 +90,8 @@ func (b *backlog) noteRemoval(r Removal) {
 }
 
 // pardon drops a user's pending penalties for the entries from first to last. If a task for some of
-// them is in progress, pardon marks it to be undone when it finishes. pardon returns the entries of
-// the dropped penalties, and those of the marked task.
+// these entries is in progress, pardon marks it to be undone when it finishes. pardon returns the
+// entries of the dropped penalties, and those of the marked task.
 func (b *backlog) pardon(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -145,8 +145,8 @@ func (b *Bot) Forgive(channelID, userID string, first, last chatguard.EntryID) (
 }
 
 // Stuck returns what the Bot has been doing for longer than limit, or "". Waiting for messages, for
-// Twitch's answers and for its request limit doesn't count. Judging a message may wait for a store
-// that nodes share, but only up to the store's timeout, so limit must be longer than that.
+// Twitch's answers and for its request limit doesn't count. limit must be longer than the timeout
+// of a store that nodes share, because judging a message may wait for the store.
 func (b *Bot) Stuck(now time.Time, limit time.Duration) string {
 	return cmp.Or(b.judging.Stuck(now, limit), b.choosing.Stuck(now, limit))
 }

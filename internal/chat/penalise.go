@@ -68,8 +68,8 @@ func (s *task) report(j *job, action chatguard.Action, result journal.Result, re
 	}
 }
 
-// failureOf returns what the journal says of an error. stopped and late report whether chatguard
-// has stopped, or the penalty's time is over.
+// failureOf returns what the journal says of an error. stopped reports whether chatguard has
+// stopped, and late whether the penalty's time is over.
 func failureOf(err error, stopped, late bool) (result journal.Result, reason string) {
 	var skip skipError
 	isUnknown := errors.Is(err, ErrUnanswered)

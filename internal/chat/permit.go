@@ -17,9 +17,9 @@ func withPermit(ctx context.Context, permit func() (until time.Time, err error))
 	return context.WithValue(ctx, permitKey{}, permit)
 }
 
-// Permitted reports whether a request may be sent now, and until when it must be answered; zero
-// means no limit. A Moderator calls it directly before each request, because the process may have
-// been suspended since the request was made.
+// Permitted returns an error if a request must not be sent now. Otherwise, until is when the
+// request must have been answered; zero means no limit. A Moderator calls it directly before each
+// request, because the process may have been suspended since the request was made.
 func Permitted(ctx context.Context) (until time.Time, err error) {
 	if permit, ok := ctx.Value(permitKey{}).(func() (time.Time, error)); ok {
 		return permit()

@@ -20,8 +20,8 @@ type Settings interface {
 }
 
 // slowModes turns on slow mode as a last resort, if a flood needs more requests than the platform
-// accepts, or more timeouts in a channel. It stores the previous setting first. It restores that
-// setting when the flood is over, or at the next start.
+// accepts, or if it uses up the platform's limit on timeouts in a channel. It stores the previous
+// setting first. It restores that setting when the flood is over, or at the next start.
 type slowModes struct {
 	bot      *Bot
 	floods   chan string                 // IDs of channels with a flood

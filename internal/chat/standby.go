@@ -69,8 +69,7 @@ func (s *Standby) Leads(channelID string) bool {
 }
 
 // Leader returns the name of the node that acts in a channel, or "" if it is unknown. ok is false
-// before this node has received the channel's first message, because it doesn't take the lease
-// before.
+// until this node receives the channel's first message, because it takes no lease before that.
 func (s *Standby) Leader(channelID string) (node string, ok bool) {
 	c := s.channel(channelID)
 	if c == nil {

@@ -15,8 +15,8 @@ const (
 	// standbyKeeps is how long a standby keeps messages. It exceeds the longest time in which a
 	// channel has no leader.
 	standbyKeeps = 25 * time.Second
-	// judgedMargin is how far beyond its recorded time the predecessor may have judged, because a
-	// message takes different times to reach two nodes.
+	// judgedMargin is how long after its recorded time the predecessor may have judged messages,
+	// because a message reaches two nodes at different times.
 	judgedMargin = 2 * time.Second
 	// standbyLooks is how often a channel checks whether this node leads.
 	standbyLooks = 250 * time.Millisecond
