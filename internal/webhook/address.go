@@ -49,8 +49,8 @@ func (a Address) String() string {
 // MarshalText returns the text of String.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// check returns an error, as a sentence for people that doesn't contain the address, unless it can
-// be the address of a webhook. Names are looked up only when something is sent.
+// check returns an error unless a webhook can have the address. The error is a sentence for people
+// and doesn't contain the address. Names are looked up only when something is sent.
 func (a Address) check(allowPrivate bool) error {
 	u, err := url.Parse(string(a))
 	switch {
@@ -76,6 +76,6 @@ func (a Address) check(allowPrivate bool) error {
 	return nil
 }
 
-// CheckAddress returns an error, as a sentence for people that doesn't contain the address, unless
-// a hook of the configuration can have it.
+// CheckAddress returns an error unless a hook of the configuration can have the address. The error
+// is a sentence for people and doesn't contain the address.
 func CheckAddress(a Address, allowPrivate bool) error { return a.check(allowPrivate) }

@@ -197,8 +197,8 @@ func redirect(r *http.Response) string {
 	return hostile.Detail(hostile.Visible(", which leads to "+to.Scheme+"://"+to.Host)) + " and is not followed: enter the address that answers itself"
 }
 
-// askedWait returns how long the server asks to wait before the next request, by Retry-After, or by
-// Discord's headers if no request is left. It is at most mostWait.
+// askedWait returns how long the server asks to wait before the next request, at most mostWait. It
+// reads Retry-After, or else Discord's headers if they say that no request is left.
 func (c *client) askedWait(r *http.Response) time.Duration {
 	text := r.Header.Get("Retry-After")
 	if text == "" && r.Header.Get("X-RateLimit-Remaining") == "0" {
