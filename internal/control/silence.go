@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// silenceRecords is the number of a user's last entries, and of the last changes of the user, that
-// are searched for a timeout or ban.
+// silenceRecords is how many of a user's latest entries, and how many of the latest changes about
+// the user, are searched for a timeout or ban.
 const silenceRecords = 20
 
 // Of returns a user's timeout or ban, or nil if none is known. If the chat reports none, for
@@ -79,8 +79,8 @@ func silenceOf(a journal.Audit) journal.Silence {
 	return s
 }
 
-// lastPenalty returns the last timeout or ban in force that chatguard gave a user as a penalty, and
-// when; nil if there is none.
+// lastPenalty returns the timeout or ban in force that chatguard last gave a user as a penalty; nil
+// if there is none. at is when it was given.
 func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (s *journal.Silence, at time.Time, err error) {
 	entries, err := c.records.store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
 	for _, e := range entries {
