@@ -21,9 +21,9 @@ type PastRevision struct {
 // ErrHistory is wrapped in the error of History and Revert when earlier revisions can't be read.
 var ErrHistory = errors.New("earlier changes can't be read")
 
-// History returns up to n revisions of a channel's policy with numbers below before, newest first;
-// 0 means the newest. more reports whether there are older ones. It returns fewer than n, but at
-// least one, if they are long.
+// History returns up to n revisions of a channel's policy with numbers below before, newest first.
+// A before of 0 means no bound. more reports whether there are older ones. It returns fewer than n,
+// but at least one, if they are long.
 func (p *Policies) History(ctx context.Context, channelID string, before, n int) (past []PastRevision, more bool, err error) {
 	revisions, more, err := p.options.Store.Revisions(ctx, channelID, before, n+1) // one more for the last difference
 	if err != nil {

@@ -141,7 +141,8 @@ type LiveChange struct {
 }
 
 // Resolve returns a channel's policy in force: base with the changes of r applied. valid returns an
-// error if the Guard refuses a policy, and then r isn't used. acceptable is as in Options, not nil.
+// error if the Guard refuses a policy, and then r isn't used. acceptable is as in Options, but must
+// not be nil.
 func Resolve(
 	channelID string, base chatguard.Policy, r journal.Revision, valid, acceptable func(channelID string, p chatguard.Policy) error,
 ) LiveChange {

@@ -64,8 +64,8 @@ type Revisions interface {
 	// without Policy and Changes. Its results are those of SaveRevision.
 	DiscardRevisions(ctx context.Context, channelID, author string) (stored journal.Revision, saved bool, err error)
 	// Revisions returns up to n of a channel's revisions with numbers below before, newest first,
-	// including pending ones; 0 means the newest. more reports whether there are older ones. It may
-	// return fewer than n, but at least two.
+	// including pending ones. A before of 0 means no bound. more reports whether there are older
+	// ones. It may return fewer than n, but at least two.
 	Revisions(ctx context.Context, channelID string, before, n int) (revisions []journal.Revision, more bool, err error)
 	// CurrentRevisions returns the last stored revision of each channel, unless it reset the policy
 	// to the configuration.
