@@ -23,8 +23,8 @@ func ClipName(text string, most int) string {
 // ellipsis replaces the part of a text that was cut off.
 const ellipsis = "…"
 
-// Clip returns text as valid UTF-8 of at most most bytes. If the text is too long, the result is a
-// copy that ends with "…".
+// Clip returns text as valid UTF-8; most is the maximum length in bytes. If the text is too long,
+// the result is a copy that ends with "…".
 func Clip(text string, most int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), most+1)], "\uFFFD")
 	if len(text) <= most {
@@ -37,7 +37,7 @@ func Clip(text string, most int) string {
 	return text[:end] + ellipsis
 }
 
-// Truncate returns at most the first most characters of a text.
+// Truncate returns the first characters of a text; most is their maximum number.
 func Truncate(text string, most int) string {
 	for i := range text {
 		if most--; most < 0 {

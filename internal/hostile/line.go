@@ -5,9 +5,10 @@ import (
 	"unicode"
 )
 
-// OneLine returns text as one line of valid UTF-8 with at most most characters, for a chat, a log
-// or a status. It replaces each run of white space and control characters with one space, and
-// removes those at either end. It replaces each run of invalid bytes with a question mark.
+// OneLine returns text as one line of valid UTF-8, for a chat, a log or a status. most is the
+// maximum length in characters. OneLine replaces each run of white space and control characters
+// with one space, and removes those at either end. It replaces each run of invalid bytes with a
+// question mark.
 func OneLine(text string, most int) string {
 	words := strings.FieldsFunc(strings.ToValidUTF8(text, "?"), IsBlank)
 	return strings.TrimRight(Truncate(strings.Join(words, " "), most), " ")

@@ -22,8 +22,8 @@ func IsPlain(text string) bool {
 // HasControl reports whether text contains a line break or another control character.
 func HasControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
-// CheckLength returns an error if an external text has more than most bytes. The error says what is
-// wrong; the caller adds the place.
+// CheckLength returns an error if an external text is too long; most is the maximum in bytes. The
+// error says what is wrong; the caller adds the place.
 func CheckLength(text string, most int) error {
 	if len(text) > most {
 		return fmt.Errorf("has %d bytes, and at most %d are allowed", len(text), most)
@@ -31,8 +31,8 @@ func CheckLength(text string, most int) error {
 	return nil
 }
 
-// CheckName returns an error if an external name has more than most bytes or is not plain. The
-// error says what is wrong; the caller adds the place.
+// CheckName returns an error if an external name is too long or is not plain; most is the maximum
+// in bytes. The error says what is wrong; the caller adds the place.
 func CheckName(text string, most int) error {
 	if err := CheckLength(text, most); err != nil {
 		return err
