@@ -68,8 +68,8 @@ type EntryKey struct {
 // pass at any time.
 const neverHolds = time.Minute
 
-// HeldUntil returns when a throttled message sent at that time no longer holds its author back.
-// maySpeakAt is when the author may speak; the zero time means never.
+// HeldUntil returns the time until which a throttled message holds its author back. at is when it
+// was sent. maySpeakAt is when the author may speak; the zero time means never.
 func HeldUntil(at, maySpeakAt time.Time) time.Time {
 	if maySpeakAt.IsZero() {
 		return at.Add(neverHolds)

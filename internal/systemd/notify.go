@@ -101,8 +101,8 @@ func (n *Notifier) Failed(err error) {
 // extension is how much time Extend asks for at once. It asks again after a third of it.
 const extension = 30 * time.Second
 
-// Extend makes systemd wait longer than its timeouts for the service's start or end, until stop is
-// called, and at most for limit.
+// Extend asks systemd to wait longer than its timeouts for the service to start or stop. It repeats
+// that until stop is called or limit has passed.
 func (n *Notifier) Extend(limit time.Duration) (stop func()) {
 	if n == nil {
 		return func() {}
