@@ -11,8 +11,8 @@ import (
 )
 
 // Entry is the permanent record of one throttled message. While a policy observes, it is the record
-// of a message that would have been throttled. Its outcome starts as Pending, or as Observed if no
-// action is due.
+// of a message that would have been throttled. Its outcome starts as Pending, or as Observed if the
+// policy only observes.
 type Entry struct {
 	ID          chatguard.EntryID `json:"id"`
 	At          time.Time         `json:"at"` // the message's time
