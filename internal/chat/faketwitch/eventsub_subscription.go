@@ -41,7 +41,8 @@ var eventScopes = map[string][][]string{
 	},
 }
 
-// readScopes are the scopes that all kinds of events need besides those for moderation.
+// readScopes are the scopes that all kinds of events together need, apart from the scopes for
+// moderation requests.
 var readScopes = []string{
 	"user:read:chat", "moderator:read:blocked_terms", "moderator:read:unban_requests", "moderator:read:moderators", "moderator:read:vips",
 }

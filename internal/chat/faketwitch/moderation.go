@@ -38,8 +38,8 @@ func (s *Server) SetModerator(channelLogin, login string, on bool) {
 	s.notify(s.moderationEvent(s.opts.Now(), c.account, c.account, action, details))
 }
 
-// RemoveMessage deletes a message as another moderator, namely the broadcaster. It ignores a
-// message that is no longer visible.
+// RemoveMessage deletes a message in the name of the broadcaster. It ignores a message that is no
+// longer visible.
 func (s *Server) RemoveMessage(id string) {
 	s.mu.Lock()
 	m := s.chat.byID[id]
@@ -54,8 +54,8 @@ func (s *Server) RemoveMessage(id string) {
 	s.announce(r)
 }
 
-// Silence times a user out as another moderator, the broadcaster; a length of 0 bans them. It
-// ignores an unknown channel.
+// Silence times a user out in the name of the broadcaster. A length of 0 bans the user. It ignores
+// an unknown channel.
 func (s *Server) Silence(channelLogin, login string, length time.Duration) {
 	s.removeIn(channelLogin, func(room *channel, r *removal) {
 		r.user, r.length = *s.account(login), length
@@ -63,7 +63,7 @@ func (s *Server) Silence(channelLogin, login string, length time.Duration) {
 	})
 }
 
-// Clear clears a whole chat as another moderator, the broadcaster. It ignores an unknown channel.
+// Clear clears a whole chat in the name of the broadcaster. It ignores an unknown channel.
 func (s *Server) Clear(channelLogin string) {
 	s.removeIn(channelLogin, func(room *channel, _ *removal) { s.clear(room) })
 }
