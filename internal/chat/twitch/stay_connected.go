@@ -9,10 +9,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// StayConnected makes one connection after another until ctx ends. If final isn't nil, an error
-// that matches final also ends it. connect makes a connection and blocks until it ends. It returns
-// why the connection ended, and when the server welcomed it; zero if it didn't. Meanwhile, consume
-// processes what is read. StayConnected returns nil if ctx ended.
+// StayConnected makes one connection after another until ctx ends. If final isn't nil,
+// StayConnected also returns if connect's error matches final. connect makes a connection and
+// blocks until the connection ends. It returns when the server sent the welcome, zero if it sent
+// none, and why the connection ended. Meanwhile, consume processes what is read. StayConnected
+// returns nil if ctx ended.
 func StayConnected(
 	ctx context.Context, r *Report, timing Timing, consume func(context.Context), connect func(context.Context) (welcomed time.Time, err error), final error,
 ) error {

@@ -26,8 +26,8 @@ import (
 const defaultURL = "wss://eventsub.wss.twitch.tv/ws"
 
 // MaxChannels is how many channels one EventSub connection reads: Twitch accepts 300 subscriptions
-// per socket, and each channel needs two. A third, for notices, is made only if there is room for
-// those of all channels.
+// per socket, and each channel needs two. A third subscription, for notices, is made only if there
+// is room for one in every channel.
 const (
 	MaxChannels       = 150
 	maxNoticeChannels = 100

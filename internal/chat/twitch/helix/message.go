@@ -20,8 +20,8 @@ const maxText = 500
 //
 // The message is sent at once. If the request budget has no room, it isn't sent, and the error is
 // ErrBusy. SendMessage doesn't retry if Twitch doesn't answer, because the message may already be
-// visible. If the message that it answers is gone, the error is chat.ErrNoParent. If Twitch accepts
-// the message but doesn't show it, the error is ErrDropped. If the text isn't one line of 1 to 500
+// visible. If the message to reply to is gone, the error is chat.ErrNoParent. If Twitch accepts the
+// message but doesn't show it, the error is ErrDropped. If the text isn't one line of 1 to 500
 // characters, as hostile.OneLine returns it, the error is ErrUnsafe.
 func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text, replyTo string) error {
 	type message struct {

@@ -7,8 +7,8 @@ import (
 )
 
 // learnChannel reads a channel's ID from the first line of the channel, which also shows that we
-// have joined it. It reports whether to process the line: its channel is wanted and accepted, or it
-// has no channel. The parser handles lines without a channel.
+// have joined it. It reports whether to process the line, which is so if the line's channel is
+// wanted and accepted, or if the line has no channel. The parser handles lines without a channel.
 func (s *session) learnChannel(line rawLine) bool {
 	login := line.channel()
 	if login == "" {

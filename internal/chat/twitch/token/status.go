@@ -47,7 +47,7 @@ type knowledge struct {
 	record record
 	state  State
 	since  time.Time
-	// clientID is the application that the configuration names since UseClientID, or empty.
+	// clientID is the argument of the last UseClientID; empty if there was none.
 	clientID string
 	// trouble is the reason why the token isn't good, or else the error of the last request to
 	// Twitch.

@@ -104,12 +104,12 @@ func (t *Store) Token(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// freshFor is how long after a renewal a refusal doesn't cause another renewal. If Twitch refuses a
-// token that it has just issued, renewing the token doesn't help. If Twitch keeps refusing new
-// tokens, the time grows up to checkEvery.
+// freshFor is the time after a renewal in which a refusal doesn't cause another renewal. If Twitch
+// refuses a token that it has just issued, renewing the token doesn't help. If Twitch keeps
+// refusing new tokens, the time grows up to checkEvery.
 const freshFor = time.Minute
 
-// freshTime returns how long after a renewal a refusal doesn't cause another renewal.
+// freshTime returns the time after a renewal in which a refusal doesn't cause another renewal.
 func (k *knowledge) freshTime() time.Duration {
 	return min(freshFor<<min(k.rejectedRenewals, 10), checkEvery)
 }
