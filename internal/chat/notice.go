@@ -27,7 +27,7 @@ type Notices struct {
 type notices struct {
 	telling   sync.Mutex               // held while a notice is sent; guards the cooldowns
 	guard     *chatguard.Guard         // one notice per cooldown, user and channel
-	cooldowns map[string]time.Duration // of the channels with another cooldown than a minute
+	cooldowns map[string]time.Duration // of the channels whose cooldown isn't a minute
 }
 
 // defaultCooldown is the cooldown of a channel that sets none, and mostCooldown the maximum.

@@ -68,7 +68,7 @@ func (c *standbyChannel) add(m *chatguard.Message, read, now time.Time) {
 	WakeUp(c.received)
 }
 
-// chatTime estimates the chat's clock by the times of messages. The caller holds mu.
+// chatTime estimates the chat's clock from the times of messages. The caller holds mu.
 func (c *standbyChannel) chatTime(now time.Time) time.Time {
 	return c.newest.Add(now.Sub(c.newestAt))
 }

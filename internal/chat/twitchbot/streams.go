@@ -53,7 +53,7 @@ func (t *Connection) RestoreStreams(recorded []journal.Stream) {
 }
 
 // LiveSince returns when the channel's running stream began, or the zero time if it isn't live.
-// known is false if Twitch hasn't said so lately, for example because there is no token.
+// known is false if Twitch hasn't answered that recently, for example because there is no token.
 func (t *Connection) LiveSince(channelID string) (since time.Time, known bool) {
 	s := t.streams
 	s.mu.Lock()
