@@ -35,7 +35,7 @@ type Options struct {
 // Chat is the chat in which Controls act. The zero value is no chat.
 type Chat struct {
 	// User returns the ID and the login of the user with this login or display name. Its errors
-	// are ErrNoUser, ErrNoName and ErrNamesakes, among others. If nil, no user is known.
+	// include ErrNoUser, ErrNoName and ErrNamesakes. If nil, no user is known.
 	User func(ctx context.Context, channelID, name string) (id, login string, err error)
 
 	// Lift ends a user's timeout or ban, unless someone other than chatguard gave it. It returns

@@ -154,7 +154,8 @@ func (r *Raids) start(ctx context.Context, channelID, author string, length time
 	return until, saved, err
 }
 
-// End ends raid mode. For the default duration of raid mode, it doesn't start by itself again.
+// End ends raid mode. It doesn't start by itself again before the default duration of raid mode is
+// over.
 func (r *Raids) End(ctx context.Context, channelID, author string) (saved bool, err error) {
 	r.calm(channelID)
 	return r.switches.turnAndKeep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID}, (*Switches).endRaid)

@@ -90,8 +90,8 @@ type SettingsRequest struct {
 }
 
 // Set replaces a channel's settings, and returns once they are stored. A raid mode that is on
-// continues with the new settings. If the settings aren't among those that may be replaced, the
-// error is policies.ErrStale.
+// continues with the new settings. If r.Match isn't nil and lacks the tag of the present settings,
+// the error is policies.ErrStale.
 func (c *ChannelSettings) Set(ctx context.Context, r SettingsRequest) (saved bool, err error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()

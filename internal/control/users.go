@@ -85,7 +85,8 @@ const mostExempt = 365 * 24 * time.Hour
 
 // Exempt lets a user write without limits for the given length; 0 means permanently. It keeps the
 // rest of the user's override, and it keeps an existing exemption that lasts longer. It returns an
-// error if the override forbids an exemption, or ErrExemption. match is as in SetOverride.
+// error if the override forbids an exemption, and ErrExemption if the length is negative or more
+// than a year. match is as in SetOverride.
 func (u *Users) Exempt(ctx context.Context, t journal.Target, match []string, length time.Duration) (Overridden, error) {
 	if length < 0 || length > mostExempt {
 		return Overridden{}, ErrExemption

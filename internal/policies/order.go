@@ -48,8 +48,8 @@ func namesIn(value any) (list []string, ok bool) {
 	return list, ok
 }
 
-// inOrder returns the names. Those that wanted contains are in the order of wanted, and all others
-// keep their places.
+// inOrder puts those names that are in wanted into the order of wanted. All others keep their
+// places.
 func inOrder(names, wanted []string) []string {
 	left := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(names, name) })
 	ordered := slices.Clone(names)
