@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// TypedWords returns the words of a text as its author typed them. Chat clients append characters
-// that show nothing to a repeated text, because chats drop texts that are equal. TypedWords removes
-// them from the ends of each word.
+// TypedWords returns the words of a text as its author typed them. If a text repeats the previous
+// one, chat clients append characters that show nothing, because chats drop equal texts. TypedWords
+// removes such characters from the ends of each word.
 func TypedWords(text string) []string {
 	words := strings.FieldsFunc(text, IsBlank)
 	kept := words[:0]

@@ -59,7 +59,8 @@ var (
 	)
 )
 
-// The IPv6 addresses that stand for an IPv4 address, which begins at the given byte.
+// embedded4 has the prefixes of IPv6 addresses that contain an IPv4 address. at is the byte at
+// which the IPv4 address begins.
 var embedded4 = []struct {
 	netip.Prefix
 	at int

@@ -35,7 +35,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// limit is how long tests may run, such as all in the browser. Longer counts as a failure.
+// limit is how long a run of tests may take, for example of all tests in the browser. A longer run
+// counts as a failure.
 const limit = 30 * time.Minute
 
 func main() {
