@@ -11,8 +11,8 @@ import (
 type Counts struct {
 	Messages  int64 // judged or exempt
 	Exempt    int64 // not judged because of a role
-	Throttled int64 // by an enforced policy
-	Observed  int64 // would be throttled if the policy were enforced
+	Throttled int64 // by an enforced limit
+	Observed  int64 // would be throttled if the limit were enforced
 	Deleted   int64 // messages removed, including by warnings
 	Punished  int64 // warnings, timeouts and bans
 	Failed    int64 // penalties that were tried and failed, or may have failed

@@ -10,9 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// Entry is the permanent record of one throttled message. While a policy observes, it is the record
-// of a message that would have been throttled. Its outcome starts as Pending, or as Observed if the
-// policy only observes.
+// Entry is the permanent record of one throttled message. While a policy or a limit only observes,
+// it is the record of a message that would have been throttled. Its outcome then is Observed;
+// otherwise it starts as Pending.
 type Entry struct {
 	ID          chatguard.EntryID `json:"id"`
 	At          time.Time         `json:"at"` // the message's time
@@ -92,7 +92,7 @@ const (
 	Failed   Result = "failed"   // tried and failed; see the reason
 	Unknown  Result = "unknown"  // tried or about to be, and nobody knows whether it was carried out; see the reason
 	Skipped  Result = "skipped"  // not tried; see the reason
-	Observed Result = "observed" // the policy only observes
+	Observed Result = "observed" // the policy or the limit only observes
 )
 
 // Results are all results.
