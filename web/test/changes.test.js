@@ -137,7 +137,7 @@ test("changes: a timeout and a ban are undone by lifting them", async () => {
   });
   const undone = await answering(200, { saved: true, already: false, before: { banned: true, by: "twitch:mo" } }, async () => {
     const outcome = await undo("5", { lift: "ban" });
-    assert.equal(outcome.sentence, "Unbanned. It was given by mo on Twitch.");
+    assert.equal(outcome.sentence, "Unbanned. The timeout or ban was given by mo on Twitch.");
   });
   assert.deepEqual(undone, ["DELETE api/v1/channels/1/users/5/ban"]);
 });

@@ -61,7 +61,7 @@ test("viewers: what is said", () => {
 
 test("viewers: who is signed in, and who can sign in", () => {
   assert.equal(viewText(Foot({ name: "Spammer", signOut() {} })).replace(/\s+/g, " ").trim(), "Signed in as SpammerSign outOnly you see this. Times are in Europe/Berlin.");
-  const about = "Sign in with Twitch to see when you may write again, and how many messages you have left. Twitch only tells who you are, and nothing is stored.";
+  const about = "Sign in with Twitch to see when you may write again, and how many messages you have left. Twitch only tells chatguard who you are, and nothing is stored.";
   const offer = (canSignIn) => viewText(SignIn({ canSignIn })).replace(/\s+/g, " ").trim();
   assert.deepEqual([false, null, true].map(offer), [
     "When may you write again?Signing in with Twitch isn’t set up here.",
@@ -73,7 +73,7 @@ test("viewers: who is signed in, and who can sign in", () => {
 test("viewers: every algorithm has a rule", () => {
   const said = (limit) => viewText(Standing({ of: standing({ limits: [{ ...burst, ...limit }] }), now }));
   assert.match(said({ algorithm: "daily-window", capacity: 300, granted: 5, remaining: 100, step_seconds: 0, reset_at: later(20_000) }), /100 of 305 left.*300 messages a day\..*5 extra messages included.*Full again at Monday,? 2 March at 02:34/s);
-  assert.match(said({ algorithm: "sliding-log", capacity: 1, step_seconds: 0, window_seconds: 90, everywhere: true }), /1 message in 90 seconds\..*Counts in all channels together/s);
+  assert.match(said({ algorithm: "sliding-log", capacity: 1, step_seconds: 0, window_seconds: 90, everywhere: true }), /1 message in 90 seconds\..*Counts your messages in all channels together/s);
   assert.match(said({ algorithm: "cascade", step_seconds: 0 }), /a few messages at once/);
   assert.match(said({ algorithm: "leaky-bucket", step_seconds: 1.5 }), /one more every 1.5 seconds/);
 });

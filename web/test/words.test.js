@@ -106,7 +106,7 @@ test("pardons: what they have done", () => {
   assert.equal(said({ silence: "lifted", deleted: 2 }), "Pardoned: 4 messages, 2 strikes removed, timeout or ban lifted. Deleted messages stay deleted.");
   assert.equal(said({ again: true }), "Already pardoned by berta: 4 messages, 2 strikes removed.");
   assert.equal(said({ again: true, id: 0, strikes_taken: 0 }), "These messages no longer count.");
-  assert.equal(said({ silence: "lifting" }), "Pardoned: 4 messages, 2 strikes removed. A timeout or ban is being sent. It will be lifted right after.");
+  assert.equal(said({ silence: "lifting" }), "Pardoned: 4 messages, 2 strikes removed. A timeout or ban is being sent. It will be lifted right afterwards.");
 });
 
 test("pardons: what stays", () => {
@@ -153,7 +153,7 @@ test("silence: what a timeout, a ban and a lift did", () => {
     assert.equal(banWords({ silenced: { banned: true, by: "me" }, before: mine }, "me", "UTC").sentence, "Banned until somebody unbans them. This replaces a timeout until 12:10:00 UTC.");
     assert.equal(banWords({ already: true, silenced: theirs }, "me").sentence, "Nothing changed: they were already banned by mo on Twitch.");
     assert.equal(liftWords({ before: mine }, "me").sentence, "Timeout ended.");
-    assert.equal(liftWords({ before: theirs }, "me").sentence, "Unbanned. It was given by mo on Twitch.");
+    assert.equal(liftWords({ before: theirs }, "me").sentence, "Unbanned. The timeout or ban was given by mo on Twitch.");
     assert.equal(liftWords({}, "me").sentence, "Timeout or ban lifted.");
     assert.equal(liftWords({ already: true }, "me").sentence, "Nothing changed: they were neither timed out nor banned.");
   });
@@ -163,8 +163,8 @@ test("silence: usual durations, and the question that ends a timeout or ban", ()
   assert.deepEqual(timeoutLengths.map(({ name }) => name), ["30 s", "1 min", "10 min", "1 h", "1 day"]);
   const timeout = { banned: false, until: "2026-11-03T12:10:00Z", by: "twitch:mo" };
   const asks = (silence) => viewText(liftQuestion(silence, "anna"));
-  assert.deepEqual([asks(timeout), asks({ ...timeout, by: "" })], ["End the timeout of anna? It was given by mo on Twitch.", "End the timeout of anna?"]);
-  assert.deepEqual([asks({ banned: true, by: "mo" }), asks(null)], ["Unban anna? It was given by mo.", "Unban anna?"]);
+  assert.deepEqual([asks(timeout), asks({ ...timeout, by: "" })], ["End the timeout of anna? The timeout was given by mo on Twitch.", "End the timeout of anna?"]);
+  assert.deepEqual([asks({ banned: true, by: "mo" }), asks(null)], ["Unban anna? The ban was given by mo.", "Unban anna?"]);
   assert.deepEqual([liftNames(timeout).button, liftNames(timeout).about("anna")], ["End timeout", "End the timeout of anna"]);
   assert.deepEqual([liftNames(null).button, liftNames(null).about("anna")], ["Unban", "Unban anna"]);
 });

@@ -131,13 +131,13 @@ test("nodes: a card of those that share limits", async () => {
   send({ type: "status", status: { ...usualAnswer("frame").status, shared: { mode: "exact", up: true } } });
   await click('#states a[href*="nodes=1"]');
   await see(() => all(".nodes .line").length === 3 && document.activeElement.id === "nodes");
-  assert.equal(text(".nodes p"), "3 nodes share one allowance over redis 7.0.15. A round trip takes 0.42 ms; their clocks differ by at most 5 ms.");
+  assert.equal(text(".nodes p"), "3 nodes share one allowance over redis 7.0.15. A round trip takes 0.42 ms; the nodes’ clocks differ by at most 5 ms.");
   assert.deepEqual(texts(".nodes .line"), [
     "chat-1 this node 10.0.0.1:8080version 0.1.0up since 11:50clock 1.5 ms ahead ± 0.3 ms12.4/s messages98,765 from memory17 without store2 rows pending",
     "chat-2version –up since –clock 0.1 ms behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows pending",
     "chat-3 synchronisedversion –up since –clock 1 min 31 s behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows pending",
   ]);
-  assert.equal(texts(".nodes p").at(-1), "This node has swapped rows in the shared store 123,456 times since its start. 2,100 swaps failed because another node was faster. 3 rows were restored after the store had lost them. "
+  assert.equal(texts(".nodes p").at(-1), "This node has compared and updated rows in the shared store 123,456 times since its start. 2,100 updates failed because another node was faster. 3 rows were restored after the store had lost them. "
     + "1 message was decided without the store, because a row can’t be read. 1.4% of the messages that this node allowed in the last hour exceeded a limit.");
   answer("GET /nodes", { ...nodes, up: false, nodes: nodes.nodes.slice(0, 1) });
   await see(() => text(".nodes p") === "Only this node is listed: the shared store is away." && all(".nodes .line").length === 1);

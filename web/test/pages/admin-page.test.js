@@ -50,7 +50,7 @@ test("admin: a token is made, shown once and ended", async () => {
     return { tokens: 1, links: 0, sessions: 1 };
   });
   await click('[aria-label="End the token of berta"]');
-  await see(() => text(".grants .asked span") === "End the token of berta? Their links and sessions end too.");
+  await see(() => text(".grants .asked span") === "End the token of berta? Sign-in links and sessions of this name end, too.");
   await click(".grants .danger");
   await see(() => shows("No tokens.") && !shows("Signed in with a token"));
 });
@@ -110,7 +110,7 @@ test("admin: what moderators may do", async () => {
 
 test("admin: an owner of one channel", async () => {
   await openAdmin({ all: undefined, channels: { 7: "own" } });
-  await see(() => shows("are for owners of the whole installation") && shows("Moderators who sign in with Twitch"));
+  await see(() => shows("Only owners of the whole installation") && shows("Moderators who sign in with Twitch"));
   assert.ok(!find(".card.access, .webhooks"));
   answer("GET /session", { ...usualAnswer("GET /session"), access: "view", all: undefined, channels: { 7: "view" } });
   hangUp();
@@ -214,7 +214,7 @@ test("settings: raid mode and notices are edited and restored", async () => {
   await write("#raid-lasts", "1800");
   await write("#raid-start_rate", "50");
   await write("#notice-text", "@{name}, next message in {wait}");
-  await see(() => text(".settings").includes("Raid mode starts by itself once there are 50 messages per second") && text(".settings").includes("Anna reads: “@Anna, next message in 4 s”"));
+  await see(() => text(".settings").includes("Raid mode starts by itself once there are 50 messages per second on average") && text(".settings").includes("Anna reads: “@Anna, next message in 4 s”"));
   answer("PUT /channels/7/settings", ({ body }) => withTag('"two"', { settings: body, configured: false, saved: true }));
   await click("#save-settings");
   await see(() => text(".settings [role=status]") === "Saved. In force from now on.");

@@ -16,7 +16,7 @@ test("database: its note", async () => {
   sendStatus({ database: failing });
   await see(() => word() === "Database failing");
   assert.equal(text(".database-note [role=status]"), "The database is failing: disk full. Moderation continues from memory.");
-  assert.match(text(".database-note .muted"), /^Failing for 3 min( \d s)?\. 1,204 records pending\. 3 dropped: too many were pending\. A crash now would lose the last 3 min\.$/);
+  assert.match(text(".database-note .muted"), /^Failing for 3 min( \d s)?\. 1,204 records pending\. 3 dropped: too many were pending\. A crash now would lose the changes of the last 3 min\.$/);
   send({ type: "policy", policy: { ...usualPolicy, saved: false } });
   await see(() => text(".database-note").includes("Changed limits are in force but not saved: a restart now would undo them."));
   sendStatus({ database: { state: "off" } });
@@ -26,7 +26,7 @@ test("database: its note", async () => {
 });
 
 test("shared store: its note", async () => {
-  const away = "Each node decides on its own; messages that pass are counted once";
+  const away = "Each node decides on its own; messages that pass are counted when";
   await open();
   sendStatus({ shared: { mode: "exact", up: true } });
   await see(() => text(".shared-note") === "" && states("good").includes("Shared store ok"));
@@ -50,7 +50,7 @@ test("shared store: a change that fails keeps what was typed", async () => {
   sendStatus({ shared: { mode: "exact", up: true } });
   await see(() => text("#limits-of-user").includes("Limits used on all nodes"));
   sendStatus({ shared: { mode: "exact", up: false } });
-  await see(() => text("#limits-of-user").includes("used on all nodes, as far as this one knows"));
+  await see(() => text("#limits-of-user").includes("used on all nodes, as far as this node knows"));
   await click("#amend-grant");
   await write("#grant-messages", "17");
   await click(".amend .primary");

@@ -223,11 +223,11 @@ test("limits: renamed, or with another algorithm, usage starts again", async () 
   await write("#name-0", "daily");
   await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one." && find(".kind").open);
   await write("#name-0", "flood");
-  await see(() => text(".starts-over") === "Saving resets the usage of this limit: everyone gets its full allowance. It was “burst” before. The custom numbers of 1 user for “burst” will no longer apply.");
+  await see(() => text(".starts-over") === "Saving resets the usage of this limit: everyone gets the full allowance. It was “burst” before. The custom numbers of 1 user for “burst” will no longer apply.");
   await save();
   assert.deepEqual(kept.policy.limits.map(({ name, burst }) => `${name} ${burst}`), ["flood 3", "daily undefined"]);
   await pick("#algorithm-0", "sliding-log");
-  await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Saving resets the usage of this limit: everyone gets its full allowance.");
+  await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Saving resets the usage of this limit: everyone gets the full allowance.");
   await pick("#algorithm-0", "token-bucket");
   await see(() => isIdle() && !find(".starts-over"));
   await pick("#algorithm-0", "sliding-log");
@@ -287,7 +287,7 @@ test("limits: presets fill the form, and are undone", async () => {
   for (const id of ["gentle", "busy", "raid-proof", "subscribers-first"]) {
     await click(`#preset-${id}`);
     await see(() => find(`#preset-${id}`).getAttribute("aria-pressed") === "true" &&
-      text(".presets > [role=status]") === `${text(`#preset-${id} strong`)} has filled in the limits and penalties. Nothing changes until you save.`);
+      text(".presets > [role=status]") === `The limits and penalties of “${text(`#preset-${id} strong`)}” are filled in. Nothing changes until you save.`);
     assert.deepEqual(kept.policy, before);
   }
   assert.equal(text(".role-row[aria-label=vip] .role-rule"), "VIPs: 5 messages, then one every 3 seconds");
@@ -305,7 +305,7 @@ test("limits: a known limit fills the limits, and keeps the penalties", async ()
   const kept = serveLimits(), { penalties } = structuredClone(kept.policy);
   await openLimits();
   await click("#preset-rapidity");
-  await see(() => text(".presets > [role=status]") === "Rapidity: five windows has filled in the limits. Nothing changes until you save." && all(".limit:not(.removed)").length === 5);
+  await see(() => text(".presets > [role=status]") === "The limits of “Rapidity: five windows” are filled in. Nothing changes until you save." && all(".limit:not(.removed)").length === 5);
   assert.match(text("#preset-rapidity"), /80 bytes of state per user/);
   await save();
   assert.deepEqual(kept.policy.limits[4], { name: "month", algorithm: "user-window", messages: 6_000_000, every: "720h" });
@@ -434,7 +434,7 @@ const week = {
     .map(([at, remaining]) => ({ at: `2026-${at}:00Z`, remaining })),
 };
 const isDrawn = () => find(".chart").getAttribute("aria-label") === "Messages left for everyone in room" &&
-  text(".chart figcaption").startsWith("room: 19 of 20 messages left now. Fewest this week: 15 at ");
+  text(".chart figcaption").startsWith("room: 19 of 20 messages left now. Fewest in the last 7 days: 15 at ");
 
 test("limits: the week of a limit that everyone shares", async () => {
   serveLimits(add(room, server));

@@ -143,7 +143,7 @@ test("card: the week of a limit", async () => {
   const points = Array.from({ length: 13 }, (_, i) => ({ at: new Date(Date.parse(week.from) + (i + 1) * 43_000_000).toISOString(), remaining: 300 - i }));
   answer(`GET ${spammer}/week`, ({ query: { limit } }) => ({ ...week, limit: limit ?? "daily", points }));
   await openCard();
-  await see(() => about().includes("daily: 297 of 300 messages left now. Fewest this week: 288 at Mon 2 Nov, 23:16:40."));
+  await see(() => about().includes("daily: 297 of 300 messages left now. Fewest in the last 7 days: 288 at Mon 2 Nov, 23:16:40."));
   await pick("#week ~ label select", "burst");
   await see(() => find(".chart").getAttribute("aria-label") === "Messages left in burst");
   assert.equal(requests.findLast(({ path }) => path.endsWith("/week")).query.limit, "burst");
@@ -344,7 +344,7 @@ test("card: timeout and ban", async () => {
   await click(".amend .primary");
   await see(() => text(".why").startsWith("Spammer is banned by owner.") && !find("#amend-timeout") && text("#amend-lift") === "Unban…");
   await click("#amend-lift");
-  await see(() => text(".amend p") === "Unban spammer? It was given by owner.");
+  await see(() => text(".amend p") === "Unban spammer? The ban was given by owner.");
   await click(".amend .primary");
   await see(() => note() === "Unbanned." && find("#amend-timeout"));
 });

@@ -219,9 +219,9 @@ test("row: ban and unban", async () => {
   await choose("Close");
   answer(`GET ${spammer}`, { ...card, silenced: theirs }); // somebody else has banned again
   await click("#lift-of-42");
-  await see(() => question().startsWith("Unban Spammer? It was given by mo on Twitch."));
+  await see(() => question().startsWith("Unban Spammer? The ban was given by mo on Twitch."));
   await choose("Unban");
-  await see(() => answered() === "Unbanned. It was given by mo on Twitch.");
+  await see(() => answered() === "Unbanned. The timeout or ban was given by mo on Twitch.");
   assert.equal(sent().path, `${spammer}/ban`);
 });
 
