@@ -22,7 +22,7 @@ export function createClock(wall = () => performance.now()) {
   };
   return {
     now: () => lab(wall()),
-    // timeOf returns the lab time of an event, such as a click, which is a little in the past.
+    // timeOf returns the lab time of an event, such as a click, which happened a little earlier.
     /** @param {Event} event */
     timeOf: (event) => lab(event.timeStamp),
     isPlaying: () => playing,

@@ -11,7 +11,7 @@ import { refresh } from "./player.js";
 import { change, lab, newLane } from "./state.js";
 /** @import { Lane, Limit } from "./state.js" */
 
-// addLane adds a lane with limits, if there is room for one.
+// addLane adds a lane with limits, if there is room for another lane.
 /** @param {Limit[]} limits */
 export function addLane(limits) {
   if (lab.lanes.length >= mostLanes) return;

@@ -82,13 +82,13 @@ import { request } from "../app/core/api.js";
 
 export const mostMessages = 20_000; // that the server judges at once
 
-// The server limits how often an address may ask. The page waits by itself, because a refusal costs
-// more.
+// The server limits how often an address may ask. The page waits before it asks too often, because
+// a refused question costs more time.
 const atOnce = 16, oneMore = 110; // questions, ms
 
 let left = atOnce, asked = 0;
 
-// turn waits until a question may be asked.
+// turn waits until the next question may be asked.
 async function turn() {
   const now = performance.now();
   left = Math.min(atOnce, left + (now - asked) / oneMore) - 1;
@@ -112,8 +112,8 @@ export async function loadSite() {
   return (await request("GET", "/lab")).body;
 }
 
-// createQueue returns a function that asks a question as soon as the one before it is answered. Of
-// several that wait, only the newest is asked.
+// createQueue returns a function that asks a question as soon as the previous one is answered. Of
+// several pending questions, only the newest is asked.
 /**
  * @template Q, A
  * @param {(question: Q) => Promise<A>} answer

@@ -18,8 +18,8 @@
 
 const second = 1000, minute = 60_000; // ms
 
-// createTally returns a function that counts the entries of a lane up to a time. Calls with later
-// times go on where the one before ended.
+// createTally returns a function that counts the entries of a lane up to a time. A call with a
+// later time continues where the previous call ended; an earlier time starts again.
 /** @param {Entry[]} entries */
 export function createTally(entries) {
   /** @type {Figures} */

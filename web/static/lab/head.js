@@ -59,7 +59,7 @@ export function useLink({ lanes, edited, traffic }) {
   return `./#/limits?${channel}try=${texts.join(";")}`;
 }
 
-// copy copies a text, says that it is done, and returns whether the browser allows it.
+// copy copies a text, announces done, and returns whether the browser allowed it.
 /** @param {string} text @param {string} done */
 async function copy(text, done) {
   try {

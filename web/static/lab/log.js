@@ -47,7 +47,8 @@ export function writeLog(now) {
 
 let saidAt = -Infinity, timer = 0, waiting = "";
 
-// say announces a sentence, at most one per second. Of several that wait, the newest is announced.
+// say announces a sentence, at most one per second. Of several pending ones, it announces only the
+// newest.
 /** @param {string} sentence */
 export function say(sentence) {
   waiting = sentence;

@@ -85,8 +85,8 @@ let printed = ""; // the fragment that the page has written
 /** @type {Setup} */
 const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", move: null, at: null, scene: "" };
 
-// start begins the scene of a fragment. What a link doesn't say comes from its scene; without a
-// scene and lanes, it is the usual one.
+// start begins the scene of a fragment. What a link doesn't say comes from the scene that it names.
+// A link without a scene and lanes opens the default scene.
 /** @param {string} fragment */
 async function start(fragment) {
   const { setup, unknown } = parse(fragment);

@@ -15,7 +15,7 @@ export function timeText(ms) {
   return h === 0 ? t("lab.span-min-s", { min, s }) : t("lab.span-h-min-s", { h, min, s });
 }
 
-// fateOf says what becomes of an entry, as it is known at a lab time.
+// fateOf says what becomes of an entry, as known at a lab time.
 /** @param {Entry} entry @param {number} now */
 export function fateOf({ at, leaves, mark, limit, retry }, now) {
   if (mark === "throttled") return Number.isFinite(retry) ? t("lab.fate-throttled", { limit, time: spanText(retry) }) : t("lab.fate-never", { limit });

@@ -11,8 +11,8 @@ import { kinds, lengthOf } from "./traffic.js";
 /** @import { Traffic } from "./state.js" */
 /** @import { Tape } from "./tape.js" */
 
-const ahead = 10_000; // ms of wall time that the engine is asked ahead
-const again = 4000; // it is asked again when only so much of that is left
+const ahead = 10_000; // how far ahead traffic is requested, ms of wall time
+const again = 4000; // more is requested when less than this is left, ms of wall time
 
 export const clock = createClock();
 
@@ -30,7 +30,7 @@ export const played = { tape: new Map(), version: 0 };
 /** @type {() => void} */
 let changed = () => {};
 
-// onPlayed calls a function whenever something is to be drawn again.
+// onPlayed sets the function that is called whenever something must be drawn again.
 /** @param {() => void} draw */
 export function onPlayed(draw) {
   changed = draw;
@@ -75,7 +75,7 @@ export function refresh() {
   changed();
 }
 
-// wantedUntil returns the lab time until which traffic is to be made now.
+// wantedUntil returns the lab time up to which traffic is needed now.
 function wantedUntil() {
   const now = clock.now();
   if (!piece) return now;
@@ -87,7 +87,7 @@ function wantedUntil() {
 /** @param {Traffic} traffic */
 const tenMinutes = (traffic) => Math.min(lengthOf(traffic), 600_000);
 
-// keepAhead asks about more traffic if what is known of it ends soon. It is called with each frame.
+// keepAhead requests more traffic if the known traffic ends soon. It is called with each frame.
 export function keepAhead() {
   if (!clock.isPlaying()) return;
   const now = clock.now();

@@ -12,8 +12,8 @@ import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js
 /** @typedef {Sent & {message?: Message}} Kept message is what traffic made; others are sent by hand */
 
 /**
- * Piece is a stretch of automatic traffic. made are its messages before the time until; the server
- * makes them.
+ * Piece is a stretch of automatic traffic. made are its messages so far, made by the server: those
+ * before the time until.
  * @typedef {object} Piece
  * @property {number} from lab time, ms
  * @property {number} until
@@ -32,11 +32,11 @@ import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js
  * @property {Piece | null} piece the automatic traffic that goes on
  */
 
-const user = "anna"; // who sends by hand: also the one who sends automatic traffic of one user
-const spare = 500; // messages that are left for the hand when automatic traffic ends
+const user = "anna"; // sends by hand; also the sender of automatic traffic of one user
+const spare = 500; // messages that can still be sent by hand when automatic traffic ends
 
-// untilWithin returns how far a piece can reach, at most until the wanted time, so that all messages
-// of the scene are within the engine's bound.
+// untilWithin returns the wanted time, or an earlier time at which the piece must end so that the
+// scene has no more messages than the engine accepts.
 /** @param {Scene} scene @param {number} wanted */
 export function untilWithin({ kept, piece }, wanted) {
   const room = mostMessages - spare - kept.length;
@@ -44,8 +44,8 @@ export function untilWithin({ kept, piece }, wanted) {
   return Math.min(wanted, end);
 }
 
-// extend has the server make the traffic of a piece until a time. It returns the piece with it. If
-// nothing else happens in the scene, the answer is the tape, too.
+// extend asks the server for a piece's traffic up to the wanted time, and returns the piece with
+// this traffic. If nothing was sent before, it also returns the tape.
 /** @param {Scene} scene @param {number} wanted @returns {Promise<{piece: Piece, tape?: Tape, start: number}>} */
 export async function extend(scene, wanted) {
   const { lanes, start, kept, piece } = scene;
@@ -58,8 +58,8 @@ export async function extend(scene, wanted) {
   return { piece: { ...piece, until, made }, start, ...(kept.length === 0 && { tape: tapeOf(lanes, made, answer, start) }) };
 }
 
-// extendRecorded asks for all recorded traffic of a piece. The scene then starts with its first
-// message. A piece that goes on later is part of the same stretch.
+// extendRecorded asks for all recorded traffic of a piece. The scene then starts with the first
+// recorded message. A piece that begins later belongs to the same recording.
 /** @param {Scene} scene @returns {Promise<{piece: Piece, tape?: Tape, start: number}>} */
 async function extendRecorded(scene) {
   const { lanes, kept, piece } = scene;
@@ -73,8 +73,8 @@ async function extendRecorded(scene) {
   return { piece: { ...piece, until: Infinity, made }, start, ...(isAll && { tape: tapeOf(lanes, made, answer, start) }) };
 }
 
-// judgeAll asks about all messages of a scene. Lanes that got messages of their own are asked about
-// alone.
+// judgeAll asks about all messages of a scene. For a lane with messages of its own, it asks a
+// separate question.
 /** @param {Scene} scene @returns {Promise<Tape>} */
 export async function judgeAll(scene) {
   const { lanes, start, kept, piece } = scene;
@@ -90,8 +90,8 @@ export async function judgeAll(scene) {
   return tape;
 }
 
-// withoutLogin returns a message as it is asked about again: a login would only make the question
-// longer than the server reads.
+// withoutLogin removes the login of a message that is sent to the server again, because logins
+// could make the question longer than the server accepts.
 /** @param {Message} message @returns {Message} */
 const withoutLogin = ({ login: _, ...message }) => message;
 

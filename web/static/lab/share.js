@@ -73,7 +73,7 @@ function printLimit({ algorithm, name, ...rest }, before) {
 }
 
 /**
- * Read is a setup as far as a link says it, and the parts of the link that mean nothing.
+ * Read has the parts of a setup that a link contains, and the parts of the link that mean nothing.
  * @typedef {{setup: Partial<Setup>, unknown: string[]}} Read
  */
 

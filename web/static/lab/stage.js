@@ -30,7 +30,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 let colors;
 let frame = 0, writtenAt = 0;
 let isDue = true; // something is to be drawn although no time passes
-let shown = { now: 0, at: -Infinity }; // the lab time that is shown, and since when
+let shown = { now: 0, at: -Infinity }; // the lab time that is shown, and when it was first drawn
 /** @type {(now: number) => void} */
 let write = () => {};
 
@@ -43,7 +43,7 @@ export function onText(texts) {
 // spanOf returns how much lab time a lane shows, ms.
 export const spanOf = () => lab.span || { 1: 60_000, 2: 90_000, 10: 300_000 }[clock.speed()] || 1_800_000;
 
-// draw has everything drawn again with the next frame.
+// draw draws everything again with the next frame.
 export function draw() {
   isDue = true;
   if (!frame) frame = requestAnimationFrame(tick);
@@ -94,8 +94,8 @@ function drawTimes(now) {
   drawAxis({ ...momentOf(emptyStrip.entries, now), ...windowOf(now, place.width), context, colors, index: 0, numbers: {}, top: 0, height: axisHeight, marksHeight: 0 });
 }
 
-// windowOf returns the time that is in view. With reduced motion nothing scrolls: the view moves on
-// by half when it is full.
+// windowOf returns the range of lab time in view. With reduced motion nothing scrolls: when the
+// view is full, it moves on by half.
 /** @param {number} now @param {number} width */
 function windowOf(now, width) {
   const span = spanOf(), line = lineOf(width);
@@ -107,8 +107,8 @@ function windowOf(now, width) {
 /** @param {import("./tape.js").Entry[]} entries @param {number} now */
 const momentOf = (entries, now) => ({ entries, last: lastBy(entries, now), now, start: lab.start });
 
-// viewsOf returns the views of a lane, one for each limit. Without a context they are only for
-// asking where something is.
+// viewsOf returns the views of a lane, one for each limit. Without a context, they can't be drawn,
+// but tell where something is.
 /** @param {Lane} lane @param {number} now @param {CanvasRenderingContext2D} [context] @returns {View[]} */
 export function viewsOf(lane, now, context) {
   const { entries } = played.tape.get(lane.id) ?? emptyStrip, marksHeight = marksHeightOf(lab.lanes.length);
@@ -119,8 +119,8 @@ export function viewsOf(lane, now, context) {
 /** @type {WeakMap<Limit, Record<string, number>>} */
 const numbers = new WeakMap();
 
-// numbersOf returns the numbers of a limit, with durations in ms. A missing number has its least
-// value.
+// numbersOf returns the numbers of a limit, with durations in ms. A missing number has the
+// parameter's least value.
 /** @param {Limit} limit */
 export function numbersOf(limit) {
   if (!numbers.has(limit)) {

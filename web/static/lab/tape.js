@@ -9,7 +9,8 @@
  * Entry is a message in a lane.
  * @typedef {object} Entry
  * @property {number} at lab time, ms
- * @property {number} leaves when it passes; at, unless the limit holds it; Infinity if throttled
+ * @property {number} leaves when it passes: at, or later if it waits in a queue; Infinity if
+ *   throttled
  * @property {Mark} mark
  * @property {string} limit the name of the limit that throttles it, or empty
  * @property {number} retry ms after which it would pass, if throttled; Infinity if waiting never helps

@@ -26,29 +26,29 @@ export function mostWithin(entries, length) {
   return most;
 }
 
-// passWithin wants so many messages through the first lane within a duration.
+// passWithin wants count messages to pass in the first lane within a duration.
 /** @param {number} count @param {number} length ms @param {number} [after] lab time from which they count @returns {Task} */
 export const passWithin = (count, length, after = 0) => ([entries]) => {
   const most = mostWithin(entries.filter(({ at }) => at > after || after === 0), length);
   return { isDone: most >= count, text: t("lab.task-within", { time: lengthText(length / 1000), most, count }) };
 };
 
-// passLow wants so many messages through the first lane at low priority.
+// passLow wants count messages to pass in the first lane at low priority.
 /** @param {number} count @returns {Task} */
 export const passLow = (count) => ([entries]) => {
   const low = entries.filter(({ mark }) => mark === "low").length;
   return { isDone: low >= count, text: t("lab.task-low", { low, count }) };
 };
 
-// waitAtMost wants a full queue in which nobody waits longer than a time.
+// waitAtMost wants a queue that refuses a message, and in which nobody waits longer than most.
 /** @param {number} most ms @returns {Task} */
 export const waitAtMost = (most) => ([entries]) => {
   const longest = Math.max(0, ...passed(entries).map(({ at, leaves }) => leaves - at));
   return { isDone: longest > 0 && longest <= most && entries.some(({ mark }) => mark === "throttled"), text: longest > 0 ? t("lab.task-wait", { time: lengthText(longest / 1000) }) : t("lab.task-no-wait") };
 };
 
-// spendNothing wants so many messages that one limit of the first lane refuses while another one is
-// unused.
+// spendNothing wants the first lane's limit full to refuse count messages while the same lane's
+// limit unused has counted none.
 /** @param {number} count @param {string} full @param {string} unused @returns {Task} */
 export const spendNothing = (count, full, unused) => ([entries], { lanes: [lane] }) => {
   const index = lane?.limits.findIndex(({ name }) => name === unused) ?? -1;
@@ -56,7 +56,8 @@ export const spendNothing = (count, full, unused) => ([entries], { lanes: [lane]
   return { isDone: free >= count, text: t("lab.task-refused", { full, unused, free, count }) };
 };
 
-// quietSpammer wants a spammer to have less than a share of a chat in which nobody else is throttled.
+// quietSpammer wants the spammer to have less than most percent of the messages that passed in the
+// last minute, while nobody else was throttled.
 /** @param {number} most percent @param {string} spammer @returns {Task} */
 export const quietSpammer = (most, spammer) => ([entries]) => {
   const recent = entries.filter(({ at }) => at > (entries.at(-1)?.at ?? 0) - 60_000), all = passed(recent);
@@ -66,7 +67,8 @@ export const quietSpammer = (most, spammer) => ([entries]) => {
   return { isDone: hasAll && share < most && others === 0, text: hasAll ? t("lab.task-spammer", { share: shareText(share), n: others }) : t("lab.task-early") };
 };
 
-// winNothing wants messages refused after a move, and compares the lanes.
+// winNothing wants the first lane to refuse so many messages after a move, and to let no more pass
+// than the best of the other lanes.
 /** @param {number} refused @returns {Task} */
 export const winNothing = (refused) => (lanes, { move }) => {
   const [moved, ...stayed] = lanes.map((entries) => passed(entries).length);

@@ -61,7 +61,7 @@ function writeLane(lane, now) {
     wait = Math.max(wait, drawing.wait(state, moment));
   });
   const refused = entries[last]?.mark === "throttled" ? entries[last] : null;
-  if (refused) wait = Math.max(0, refused.at + refused.retry - now); // the engine's word
+  if (refused) wait = Math.max(0, refused.at + refused.retry - now); // as the engine said
   const place = put(`wait-${lane.id}`, waitText(wait));
   place?.classList.toggle("is-waiting", wait > 0);
   const { figures, bytes } = figuresOf(lane, now);

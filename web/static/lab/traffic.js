@@ -79,7 +79,7 @@ export const common = {
   from: { usual: "", isText: true },
 };
 
-// fieldsOf returns the fields of a kind of traffic, with those that links can have in addition.
+// fieldsOf returns the fields of a kind of traffic, and those that only links have.
 /** @param {string} kind */
 export const fieldsOf = (kind) => (kind === "hand" ? {} : { ...common, ...kinds[kind].fields });
 
@@ -96,7 +96,7 @@ export const withChannel = (traffic, channels) => (kinds[traffic.kind].isRecorde
 /** @typedef {[value: string, text: string]} Choice */
 
 // choicesOf returns the choices of a field of traffic, or null if its text is typed. They include
-// what a link says, even if nothing is known of it.
+// the value from a link, even if it is unknown.
 /** @param {string} name @param {Traffic} traffic @param {LabChannel[]} channels @returns {Choice[] | null} */
 export function choicesOf(name, { kind, channel, from }, channels) {
   if (!kinds[kind].isRecorded) return null;
@@ -150,14 +150,14 @@ export const lengthOf = (traffic) => (traffic.for ? numberOf(common.for, traffic
 /** @param {Traffic} traffic */
 export const isClear = (traffic) => Object.entries(kinds[traffic.kind].fields).every(([name, field]) => !errorOf(field, traffic[name] ?? ""));
 
-// stretchOf returns which part of recorded traffic the server is asked for.
+// stretchOf returns the part of recorded traffic to request from the server.
 /** @param {Traffic} traffic @returns {Record<string, string>} */
 export function stretchOf({ stretch, from, for: length }) {
   const ms = `${numberOf(common.for, length || "10m")}ms`;
   return from ? { from, for: ms } : stretch === "last" ? { last: ms } : { busiest: ms };
 }
 
-// asked returns traffic as the server is asked for it, without its start and its duration.
+// asked returns traffic in the form of a request, without its start and its duration.
 /** @param {Traffic} traffic @returns {Record<string, string | number>} */
 export function asked({ kind, for: _, from: __, stretch: ___, ...texts }) {
   const given = Object.entries(kinds[kind].fields).filter(([name]) => texts[name]);

@@ -27,8 +27,8 @@ const parts = ["count", "names", "raid"];
  */
 
 /**
- * Setting is one parameter: its default, what a text means, and what is wanted instead of a text
- * that means nothing.
+ * Setting is one parameter. usual is its default. read returns the value of a text, or undefined if
+ * the text is wrong; wanted then says what to write instead.
  * @template T
  * @typedef {{usual: T, read: (text: string) => T | undefined, wanted: () => string}} Setting
  */

@@ -1,6 +1,6 @@
 // @ts-check
-// Asks chatguard about the viewer: every few seconds, when they may write again, and less often
-// without an answer.
+// Asks chatguard about the viewer: every few seconds, as soon as they may write again, and less
+// often while there is no answer.
 
 const least = 3000, usual = 5000, longest = 60_000; // ms between two requests
 
@@ -17,7 +17,7 @@ const least = 3000, usual = 5000, longest = 60_000; // ms between two requests
  * @property {number} ahead how much chatguard's clock is ahead of this one, ms
  * @property {string} detail why chatguard refuses to answer, in a sentence
  * @property {number} failures how many requests in a row had no answer
- * @property {boolean} isTooOften the last one was one too many
+ * @property {boolean} isTooOften the last request was refused, because there were too many
  */
 
 /** @returns {State} */
@@ -40,7 +40,8 @@ export function next(state, { status, body, detail = "", retryAfter = 0 }, now) 
   };
 }
 
-// pauseAfter asks again as soon as the viewer may write again, if that is soon.
+// pauseAfter returns how long to wait after an answer, ms: until the viewer may write again, or for
+// the usual pause if that is shorter.
 /** @param {Api.getViewer} standing */
 function pauseAfter({ may_write, next_at, now }) {
   if (may_write || !next_at) return usual;

@@ -14,8 +14,8 @@ let lastAsked = 0; // ms
 let isAsking = false;
 let timer = 0;
 
-// channelOf returns the login of the channel in the address. The sign-in comes back without it, so
-// this window remembers it.
+// channelOf returns the login of the channel in the address. After the sign-in, the address lacks
+// it, so this window remembers it.
 function channelOf() {
   const named = new URLSearchParams(location.search).get("channel");
   try {

@@ -34,9 +34,9 @@
  */
 
 /**
- * User is a throttled user on the page Now: arrived is when the user was held back, and left when
- * that ended, by the browser's clock, ms; 0 if the page hasn't seen it. until is may_speak_at, ms.
- * leaving says that the user is no longer listed.
+ * User is a throttled user on the page Now. arrived is when the user was held back, and left is
+ * when that ended, by the browser's clock, ms; each is 0 if the page hasn't seen it. until is
+ * may_speak_at, ms. leaving says that the user is no longer listed.
  * @typedef {Api.Throttled & {arrived: number, left: number, until: number, leaving?: boolean, isGone?: boolean}} User
  */
 

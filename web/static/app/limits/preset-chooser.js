@@ -54,8 +54,8 @@ function Choice({ preset, form, children }) {
   `;
 }
 
-// rulesOf writes the rules of a preset for each user, in brief: a daily limit ends in the channel's
-// time zone.
+// rulesOf writes a preset's rules for each user, in brief. It leaves out limits that everyone
+// shares.
 /** @param {Filling} of */
 function rulesOf({ limits }) {
   const rules = limits.filter((limit) => !isShared(limit)).map((limit) => briefOf(limit));

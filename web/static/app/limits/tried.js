@@ -87,8 +87,8 @@ function inAlgorithm(limit, policy, algorithm) {
 /** @param {string} name @param {string} algorithm @returns {Api.Limit} */
 const started = (name, algorithm) => ({ name, algorithm: /** @type {Api.Limit["algorithm"]} */ (algorithm), ...algorithmOf({ algorithm }).start });
 
-// algorithmFor returns the algorithm whose new limits have exactly these numbers, if it is the only
-// one.
+// algorithmFor returns the algorithm whose new limits have exactly these numbers, if there is only
+// one such algorithm.
 /** @param {LimitParts} of */
 function algorithmFor({ values }) {
   const given = values.map(([key]) => key).sort().join();

@@ -1,6 +1,6 @@
 // @ts-check
-// How much of a limit that everyone shares was left over the last week. It is loaded when a person
-// opens it.
+// How much of a limit that everyone shares was left in the last 7 days. The data is loaded when a
+// person opens this part of the card.
 
 import { t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";

@@ -17,8 +17,8 @@ import { PageHead } from "../widgets/page-head.js";
 const pause = 3000; // between two loads of the card, ms
 const margin = 100; // from a change of what the card says to the load that shows it, ms
 
-// nextChange returns when the user may write again, or has another message, ms. Until the card is
-// loaded again, it says that they have to wait.
+// nextChange returns when the user may write again, or has another message, ms. The card shows that
+// only after it is loaded again.
 /** @param {Card} card */
 function nextChange({ limits, verdict, silent_until: silentUntil }) {
   const at = Date.parse(verdict.at);

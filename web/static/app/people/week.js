@@ -1,6 +1,6 @@
 // @ts-check
-// The messages that a user had left in one limit over the last week, as a chart. For a limit that
-// everyone shares, it shows what everyone had left.
+// The messages that a user had left in one limit in the last 7 days, as a chart. For a limit that
+// everyone shares, the chart shows what everyone had left.
 
 import { commas, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";

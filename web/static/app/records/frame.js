@@ -47,7 +47,7 @@ export function Text({ name, label, value = "", choose, set = (text) => ({ [name
   const [steps, step] = useState(0); // links and steps in the browser's history that were followed
   useLayoutEffect(() => {
     if (value !== applied.current) write((applied.current = value));
-  }, [value, steps]); // a step can lead back to the value before anybody has drawn the one chosen here
+  }, [value, steps]); // a step can restore the former value before the one chosen here is drawn
   useEffect(() => {
     const follow = () => step((n) => n + 1);
     addEventListener("popstate", follow);
@@ -99,8 +99,8 @@ export function Choice({ name, label, value = "", choices, choose }) {
   `;
 }
 
-// RecordsEnd shows the button for older records. If there are no rows, it shows a text instead:
-// unfitting if filters are set, otherwise none.
+// RecordsEnd shows the button for older records, or says that there are none. If there are no
+// records at all, it shows unfitting if filters are set, otherwise none.
 /** @param {{name: Kind, records: Records, none: string, unfitting: string}} props */
 export function RecordsEnd({ name, records: { rows, more, busy, filters, problem }, none, unfitting }) {
   if (!rows) return problem ? null : html`<p class="more muted">${t("shell.loading")}</p>`;

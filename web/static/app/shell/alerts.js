@@ -9,7 +9,7 @@ import { partsOf, summaryOf } from "./status.js";
 /** @import { Alerts, State } from "../core/state.js" */
 
 /**
- * Signs are what alerts depend on, at one moment.
+ * Signs are the part of the state that alerts depend on, at one moment.
  * @typedef {object} Signs
  * @property {string} channel
  * @property {boolean} isRaid
@@ -46,8 +46,8 @@ export function tell(text, { sound, notify: isNotified }) {
   if (isNotified) notify(text);
 }
 
-// signsOf returns the signs of a state. If many users are throttled, that ends when they are fewer
-// than half of the chosen number, so that a number near the limit doesn't alert again and again.
+// signsOf returns the signs of a state. isMany stays true until fewer than half of the chosen
+// number of users are throttled, so that a number near the threshold doesn't alert again and again.
 /** @param {State} state @param {Signs | null} before @param {Alerts} alerts @returns {Signs} */
 export function signsOf(state, before, { count }) {
   const { channels, channel, feed } = state;

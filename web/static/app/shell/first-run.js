@@ -1,5 +1,5 @@
 // @ts-check
-// The way from the setup page to the dashboard, without another sign-in.
+// The step from the setup page to the dashboard, without another sign-in.
 
 import { loadTexts, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";

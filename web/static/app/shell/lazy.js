@@ -29,8 +29,8 @@ export function lazily(load, unloaded, isShown) {
   };
 }
 
-// NotLoaded says that a part could not be loaded. Only a new start helps, because a browser may
-// remember that it could not load a module.
+// NotLoaded says that a part could not be loaded. Its button reloads the whole page, because a
+// browser may remember that it could not load a module.
 /** @param {{title: string}} props */
 export function NotLoaded({ title }) {
   return html`

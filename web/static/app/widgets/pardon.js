@@ -1,6 +1,6 @@
 // @ts-check
-// Pardoning a throttled message: the button in its entry, and the outcome and its undo in the
-// button's place.
+// Pardoning a throttled message: the button in the message's entry, and the outcome with its undo,
+// which replace the button.
 
 import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";

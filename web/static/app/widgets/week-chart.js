@@ -1,5 +1,5 @@
 // @ts-check
-// How much of a limit was left over the last week, as a chart.
+// How much of a limit was left in the last 7 days, as a chart.
 
 import { sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";

@@ -1,6 +1,6 @@
 // @ts-check
-// Limits that are known from elsewhere, to start from. Numbers are as published; which algorithm
-// stands behind them is our assumption.
+// Limits known from other services and chats, to start from. The numbers are as published; the
+// algorithm behind them is our assumption.
 
 import { t } from "../../text/text.js";
 import { bytesOf } from "./algorithms.js";

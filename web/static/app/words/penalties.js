@@ -39,7 +39,7 @@ const present = table({
   none: "words.doing-none", delete: "words.doing-delete", warn: "words.doing-warn", timeout: "words.doing-timeout", ban: "words.doing-ban", drop: "words.doing-drop",
 });
 
-// rungs are the penalties as a change of the limits lists them.
+// rungs are the names of penalties in a list of changes.
 /** @type {Record<string, string>} */
 const rungs = table({
   none: "rules.rung-none", delete: "rules.rung-delete", warn: "rules.rung-warn", "timeout refill": "rules.rung-timeout-refill", ban: "rules.rung-ban", drop: "rules.rung-drop",

@@ -6,8 +6,8 @@ import { channelZone, now } from "../core/state.js";
 import { lengthText, nanoseconds } from "./lengths.js";
 /** @import { TextKey } from "../../text/text.js" */
 
-// Times are in the channel's time zone, which the page's head names once. So only times in another
-// zone say theirs.
+// Times are in the channel's time zone, which the page's head names once. Only times in another
+// zone name their zone.
 
 // dayFormat returns a format of days: "Tue 4 Nov". In English, only some browsers write a comma
 // after the weekday.
@@ -103,8 +103,8 @@ export function wait(ms) {
   return smaller ? t("words.short-two", { larger, smaller }) : larger;
 }
 
-// waitUntil writes the wait until a time: at least a second, even if the time is over and chatguard
-// hasn't said so yet.
+// waitUntil writes the wait until a time: at least one second, even if the time has passed and
+// chatguard hasn't reported it yet.
 /** @param {number} ms */
 export const waitUntil = (ms) => wait(Math.max(1, ms - now()));
 

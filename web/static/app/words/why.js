@@ -34,8 +34,8 @@ export function Why({ card, state: { policy, channels, channel } }) {
 /** @param {Api.Verdict} verdict */
 const named = ({ limit }) => html`<bdi>${limit}</bdi>`;
 
-// timedOut says when a timed out user may write again, and which limit throttles them for even
-// longer. by is who gave the timeout, if it wasn't chatguard.
+// timedOut says when a timed-out user may write again and, if a limit throttles them after that,
+// which one. The sentence names who gave the timeout, unless chatguard did.
 /** @param {Value} who @param {number} end @param {Api.Verdict} verdict @param {Value} by */
 function timedOut(who, end, verdict, by) {
   const { allowed, never, at, retry_after_ms: retry } = verdict, time = upcoming(end);

@@ -38,7 +38,7 @@ export function lastLines(lines, now) {
   return lines.slice(Math.max(0, count - mostLines), count);
 }
 
-// sharesOf returns who has which share of the last minute, the largest first.
+// sharesOf returns each user's share of the lines of the last minute, the largest first.
 /** @param {Line[]} lines @param {number} now @returns {Share[]} */
 export function sharesOf(lines, now) {
   const recent = lines.slice(countBy(lines, now - minute), countBy(lines, now));

@@ -1,5 +1,5 @@
 // @ts-check
-// A chat: its newest lines, written directly as they appear, and who has which share of it.
+// A chat: its newest lines, written directly as they appear, and each user's share of the chat.
 
 import { t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";

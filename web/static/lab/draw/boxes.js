@@ -38,7 +38,7 @@ function area(v, { from: start }, from, until, count) {
   fill(v, "accent", left, v.top + v.height - 4 - height, x(v, until) - left, height, count >= v.numbers.messages ? 0.38 : 0.22);
 }
 
-// drawBox draws a window, with its count as far as the view knows it.
+// drawBox draws a window, and its count if there is space for it.
 /** @param {View} v @param {Box} box */
 function drawBox(v, { from, until, count }) {
   const left = x(v, from), right = x(v, until), { messages } = v.numbers;

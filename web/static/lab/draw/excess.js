@@ -16,8 +16,8 @@ export function bracket(v, from, color = "accent") {
   line(v, color, left, bottom, left + 5, bottom);
 }
 
-// passedSince returns how many messages of one user have passed after a lab time: of the user who
-// sent the last message, whose state the lane shows.
+// passedSince returns how many messages have passed after a lab time. It counts only messages of
+// the user who sent the last one, whose state the lane shows.
 /** @param {Entry[]} entries @param {number} last @param {number} from */
 export function passedSince(entries, last, from) {
   let passed = 0;

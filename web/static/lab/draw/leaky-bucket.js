@@ -8,8 +8,8 @@ import { clip, fill, frame, gauge, line, write, x } from "./view.js";
 
 /** @typedef {{waiting: number, next: number, last: number}} Queue next and last are lab times */
 
-// queueAt returns how many messages wait, when the next of them leaves, and when the last message
-// left or leaves.
+// queueAt returns how many messages wait, when the next one leaves, and when the last message left
+// or will leave.
 /** @param {Moment} v @returns {Queue} */
 function queueAt({ entries, last, now }) {
   let waiting = 0, next = NaN, latest = -Infinity;

@@ -1,6 +1,6 @@
 // @ts-check
 // The marks of messages: ● passes, ◐ passes at low priority, ⊖ throttled, ○ waits in a queue.
-// Messages that come at about the same time stand on each other.
+// Marks of about the same time are stacked.
 
 import { firstShown, x } from "./view.js";
 /** @import { Entry } from "../tape.js" */
@@ -9,8 +9,8 @@ import { firstShown, x } from "./view.js";
 const radius = 3.5, pitch = 9; // px
 const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000]; // ms
 
-// columnOf returns how much lab time a column of marks stands for. It is a round time, so that the
-// marks don't change places while they move.
+// columnOf returns how much lab time a column of marks covers. This is a round time, so that marks
+// stay in their columns while they move.
 /** @param {View} v */
 export function columnOf(v) {
   const least = (pitch * (v.now - v.from)) / v.line;

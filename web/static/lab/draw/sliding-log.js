@@ -1,6 +1,6 @@
 // @ts-check
-// A sliding log, exact: a bracket that slides over the messages. Each counts until it is left
-// behind.
+// A sliding log, exact: a bracket that slides over the messages. Each message counts until the
+// bracket has left it behind.
 
 import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
@@ -10,7 +10,8 @@ import { cells, clip, fill, gauge, line, pictureAt, write, x } from "./view.js";
 
 /** @typedef {{times: number, oldest: number}} Log oldest is a lab time */
 
-// logAt returns what counts now: what counted at the last message, without what has left since.
+// logAt returns what counts now: the messages that counted at the last entry, except those that
+// have left the log since.
 /** @param {Moment} v @returns {Log} */
 function logAt(v) {
   const edge = v.now - v.numbers.every;

@@ -1,6 +1,6 @@
 // @ts-check
-// A sliding window, estimated: the counts of slices of the clock, by default of whole windows. The
-// oldest one counts in part: as much of it as the window up to now still overlaps.
+// A sliding window, estimated from the counts of slices of the clock, by default of whole windows.
+// The oldest slice counts only by the part of it that is still within the window.
 
 import { t } from "../../text/text.js";
 import { fixed } from "../numbers.js";
@@ -19,7 +19,8 @@ import { cells, clip, fill, frame, gauge, line, pictureAt, write, x } from "./vi
  * @property {number} estimate
  */
 
-// slicesAt returns the slices at the time of the view. When a slice ends, each is one older.
+// slicesAt returns the slices at the time of the view. When a slice ends, all slices become one
+// older.
 /** @param {Moment} v @returns {Slices} */
 function slicesAt(v) {
   const { every, slices } = v.numbers, length = every / slices, now = v.start + v.now;

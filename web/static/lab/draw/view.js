@@ -29,7 +29,7 @@
  * Drawing is how an algorithm is drawn and described.
  * @template P the state at a time
  * @typedef {object} Drawing
- * @property {(v: Moment) => P} at the state at a time: between messages, what is linear goes on
+ * @property {(v: Moment) => P} at the state at a time: between messages, it changes linearly
  * @property {(state: P, v: Moment) => string} words of that state
  * @property {(state: P, v: Moment) => number} wait until there is room for one more message, ms
  * @property {(v: View, state: P) => void} draw

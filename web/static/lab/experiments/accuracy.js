@@ -16,7 +16,7 @@ const rates = [10, 20, 27, 35, 40, 45, 50, 55, 60, 80]; // messages per minute
 const named = 27; // the rate of the published figures
 const judged = 19_000; // messages per rate and round, about
 const rounds = 10; // each has random traffic of its own
-const askEvery = 120; // ms: the Lab answers ten questions a second, and 20 at once
+const askEvery = 120; // ms: the Lab answers 20 questions at once, then ten per second
 const fineSlices = [1, 6];
 
 /** @typedef {{rate: number, slices: number, measured: Measured}} Point */
@@ -31,7 +31,7 @@ async function ask(rate, slices, seed) {
   return { rate, slices, measured: (await judge({ lanes: [{ limits: [limit] }], traffic, accuracy: true, no_steps: true })).accuracy };
 }
 
-// together adds a measurement to the earlier ones of the same rate.
+// together adds a measurement to the sum of the earlier ones of the same rate and slices.
 /** @param {Measured | undefined} sum @param {Measured} next @returns {Measured} */
 export function together(sum, next) {
   if (!sum) return next;
@@ -49,8 +49,8 @@ export function together(sum, next) {
   };
 }
 
-// askAll asks one question after the other, so that the Lab stays free for others, and tells the sums
-// after each round. It ends early once isOver returns true.
+// askAll asks one question after the other, so that the Lab stays free for other users. It calls
+// tell with the sums after each round, and ends early if isOver returns true.
 /** @param {(points: Point[]) => void} tell @param {() => boolean} isOver */
 async function askAll(tell, isOver) {
   /** @type {Map<string, Point>} */

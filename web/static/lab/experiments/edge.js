@@ -19,8 +19,8 @@ const minute = 60_000; // ms
 const messages = 15, every = "1m";
 
 /**
- * Contender is a limit with the sender who gets the most through it: if opens is true, one message
- * opens a window long before the others.
+ * Contender is a limit with the sender who gets the most messages through it. If opens is true, the
+ * sender opens a window with one message, long before the others.
  * @typedef {object} Contender
  * @property {Limit} limit
  * @property {TextKey} [name] if it isn't that of the algorithm
@@ -45,7 +45,7 @@ const nameOf = ({ name, limit }) => (name ? t(name) : algorithmOf(limit).name);
 const tryEvery = 250; // ms between two tries after the full minute
 const rush = 40; // tries just before the full minute, and at it
 
-// afterMinute are times in the two minutes after the full one, ms, with the last moment of the first.
+// afterMinute are the tries from one to three minutes, ms, with one at the last moment before two.
 const afterMinute = [...Array.from({ length: (2 * minute) / tryEvery }, (_, i) => minute + i * tryEvery), 2 * minute - 1].sort((a, b) => a - b);
 
 // triesOf returns the lab times at which a sender tries, ms. What is refused costs nothing.

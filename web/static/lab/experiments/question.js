@@ -8,8 +8,8 @@ import { useEffect, useState } from "../../vendor/htm-preact.js";
  * @typedef {{answer: A | null, problem: string}} Result answer stays while the next one is on its way
  */
 
-// useAnswer asks, and asks again when one of the values differs. The answer to an old question is
-// dropped.
+// useAnswer asks, and asks again when one of the values changes. It ignores the answer to an older
+// question.
 /**
  * @template A
  * @param {() => Promise<A>} ask
