@@ -42,7 +42,7 @@ type channelMap struct {
 	used  int // slots in use, plus those of removed channels
 }
 
-// channelTable has 2^n slots, at least half of them nil. A slot is filled once. A removed channel
+// channelTable has 2^n slots, at least half of them nil. A slot is never reused: a removed channel
 // is replaced by gone.
 type channelTable []atomic.Pointer[channel]
 
@@ -72,8 +72,8 @@ func (t channelTable) find(id string) (found *channel, slot int) {
 	}
 }
 
-// get returns a channel. If the channel is new, get creates it with the policy of all channels, as
-// of the given time. It returns nil if the ID is not valid.
+// get returns a channel. If the channel is new, get creates it with the policy of all channels, and
+// removes some channels that are idle at the given time. It returns nil if the ID is not valid.
 func (cs *channels) get(id string, at time.Time) *channel {
 	if found := cs.known.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
 		return found
@@ -201,8 +201,8 @@ func (cs *channels) tableOfAll(userID string) *limits.Table {
 }
 
 // findTable returns the table of a user, or nil if the policy has no limits of that scope. It never
-// creates the channel. For an unknown channel it returns the limits that would apply to its users,
-// or nil if there are none.
+// creates the channel. For an unknown channel, it returns no table, but the limits that would
+// apply, or nil if there are none.
 func (cs *channels) findTable(channelID, userID string) (*limits.Table, *limits.Set) {
 	if channelID == "" {
 		return cs.tableOfAll(userID), nil

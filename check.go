@@ -40,7 +40,7 @@ const (
 	waiting                  // like whole, but a throttled message leaves no trace
 )
 
-// check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
+// check judges a message and returns how much of its cost is allowed. v must be the zero Verdict.
 func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
 	c := g.channels.known.find(m.ChannelID)
 	var clock sharing.Reading
@@ -98,8 +98,8 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 // CheckAll judges messages in order and writes the verdict on messages[i] to verdicts[i]. It reads
 // the clock at most once. A message that can't be judged gets the zero Verdict, and the returned
 // error joins all such errors. It panics if verdicts is shorter than messages. Consecutive messages
-// of one channel cost much less than separate calls of Check. With Options.Shared, some of them are
-// decided in one round trip; see Check about the context.
+// of one channel cost much less than separate calls of Check. With Options.Shared, several such
+// messages can be decided in one round trip; see Check about the context.
 func (g *Guard) CheckAll(ctx context.Context, messages []Message, verdicts []Verdict) error {
 	if len(verdicts) < len(messages) {
 		panic("chatguard: CheckAll with fewer verdicts than messages")

@@ -5,8 +5,8 @@
 // is a [Verdict]. A message is either allowed or throttled. If the message is throttled, the
 // Verdict names the limit, the time when the author may speak again, and the penalty to apply. The
 // Guard only decides; the caller acts on the verdict. A Guard lives in one process. Several
-// processes with a Guard each allow several times the limit, unless they share a store
-// ([Options].Shared).
+// processes, each with its own Guard, together allow several times the limit, unless they share a
+// store ([Options].Shared).
 //
 // A message passes through the package like this:
 //
@@ -27,19 +27,19 @@
 //   - Package httpguard is for HTTP servers. It identifies users, limits requests and connections,
 //     judges each message of a WebSocket, and describes verdicts in the headers of responses.
 //   - Package checkclient asks a chatguard in another process, over its HTTP API.
-//   - Package chatguardtest is for tests of programs that use the others.
+//   - Package chatguardtest is for tests of programs that use the other packages.
 //   - Package shared is for authors of stores that several Guards share.
 //
-// They import nothing outside the standard library. Package redisstore shares limits between
-// several processes over Valkey or Redis. Package sqlitestore keeps a Guard's state in a file, and
-// package dashboard shows moderators what the Guard does and lets them change its limits. A custom
-// store reads and restores the state through [Guard.State].
+// These packages import nothing outside the standard library. Package redisstore shares limits
+// between several processes over Valkey or Redis. Package sqlitestore keeps a Guard's state in a
+// file, and package dashboard shows moderators what the Guard does and lets them change its limits.
+// A custom store reads and restores the state through [Guard.State].
 //
 // # One process or several
 //
-// A Guard keeps its state in the memory of one process, in a table without pointers. Another Guard
-// knows nothing of it, so n processes with a Guard each allow n times the limit. There are three
-// ways to prevent that:
+// A Guard keeps its state in the memory of one process, in tables without pointers. Another Guard
+// knows nothing of it, so n processes, each with its own Guard, together allow n times the limit.
+// There are three ways to prevent that:
 //
 //   - All messages of a room reach the same process.
 //   - The Guards share a store: [Options].Shared and package redisstore.

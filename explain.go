@@ -30,7 +30,7 @@ type LimitStatus struct {
 	Name      string    `json:"name"`
 	Algorithm Algorithm `json:"algorithm"`
 	Per       Scope     `json:"per"`
-	Observes  bool      `json:"observes"`  // the limit only reports
+	Observes  bool      `json:"observes"`  // the policy enforces, and the limit only reports
 	Used      int       `json:"used"`      // messages of cost 1 that count now, rounded up
 	Capacity  int       `json:"capacity"`  // for this user, now
 	Granted   int       `json:"granted"`   // extra messages on top of the capacity
@@ -40,16 +40,16 @@ type LimitStatus struct {
 	NextAt  time.Time `json:"next_at,omitzero"`
 	ResetAt time.Time `json:"reset_at,omitzero"` // when all usage will have expired
 	Role    Role      `json:"role"`              // the user's role whose numbers apply, or Everyone
-	// Own means that the user's own numbers apply, not a role's. Numbers that a limit can't have
-	// any more, after a change of policy, don't apply.
+	// Own means that the user's own numbers apply, not a role's. After a change of policy, numbers
+	// that the limit can't have any more don't apply.
 	Own     bool    `json:"own"`
 	Picture Picture `json:"-"` // the state, for a drawing of it
 }
 
 // Explain returns the status of the message's author in every limit, and what Check would decide
 // about the message. It changes nothing: it spends nothing, gives no strike, notifies no observer
-// and adds no journal entry. It returns the same errors as Check. With Options.Shared it reads the
-// rows in the store; while that is away, the verdict is Degraded.
+// and adds no journal entry. It returns the same errors as Check. With ShareExact, it reads the
+// rows in the store; while the store is away, the verdict is Degraded.
 func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	run, err := g.dryRun(&m)
 	if err != nil {
@@ -183,7 +183,7 @@ type Picture struct {
 
 	// From and Until are the start and the end of a window. They are zero if no window is open.
 	From, Until time.Time
-	Count       int // of that window
+	Count       int // messages in that window
 
 	// A SlidingWindow's From and Until are those of the current slice. Count is the count of all
 	// slices but the oldest, Previous that of the oldest one. Weight is the part of the oldest
@@ -194,7 +194,7 @@ type Picture struct {
 	Slices           []int
 
 	Times  int       // messages that count in a SlidingLog
-	Oldest time.Time // the first of them; zero if there is none
+	Oldest time.Time // time of the first of them; zero if there is none
 }
 
 func pictureOf(p limits.Picture) Picture {

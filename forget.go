@@ -136,7 +136,7 @@ func (cs *channels) sweepAfter(last int64, now time.Time) {
 }
 
 // removed remembers the removed channels that had no policy of their own, up to a number. A store
-// need not keep strikes longer for such a channel, as it does for one that the Guard hasn't seen.
+// keeps strikes longer in a channel that the Guard hasn't seen, but not in one of these.
 type removed struct{ recent, older map[uint64]bool }
 
 // mostRemoved is how many channels each half of a removed holds.

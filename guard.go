@@ -146,8 +146,8 @@ func (g *Guard) Rewind(to time.Time) {
 // Policy returns the policy of the channels without their own policy.
 func (g *Guard) Policy() Policy { return g.channels.base.Load().policy.Clone() }
 
-// ChannelPolicy returns the policy of a channel, without an overlay. It is Policy if the channel
-// has none of its own.
+// ChannelPolicy returns the policy of a channel, without an overlay. It is the same as Policy if
+// the channel has no policy of its own.
 func (g *Guard) ChannelPolicy(channelID string) Policy {
 	if c := g.channels.known.find(channelID); c != nil {
 		return c.stated.Load().policy.Clone()

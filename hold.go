@@ -70,8 +70,9 @@ type heldInTurn struct {
 }
 
 // NewHoldQueue returns a queue for at most size pending messages that the Guard has allowed. A size
-// below 1 counts as 1. Use the leaky bucket's Queue, plus a few for messages without a delay that
-// arrive during a delivery. If guard is nil, what dropped messages have spent isn't given back.
+// below 1 counts as 1. For size, use the leaky bucket's Queue, plus a few for messages without a
+// delay that arrive during a delivery. If guard is nil, what dropped messages have spent isn't
+// given back.
 //
 // If everyone in a room shares the leaky bucket (PerChannel), use one queue for the room instead of
 // one for each connection. A place that a dropped message gives back goes to the next message, and
@@ -148,8 +149,8 @@ func (q *HoldQueue) drop() {
 // waits if the policy observes. If several goroutines wait for one user, any of them may be next.
 //
 // The error is one of Check's errors, the context's error, or a *ThrottledError if waiting never
-// helps. If the next message passes only after the context's deadline, Wait at once returns an
-// error that wraps context.DeadlineExceeded. After an error, nothing is spent.
+// helps. If the message would pass only after the context's deadline, Wait at once returns an error
+// that wraps context.DeadlineExceeded. After an error, nothing is spent.
 func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
 	m.SentAt = time.Time{}
 	for {
@@ -202,8 +203,8 @@ func (g *Guard) holdOrRefund(ctx context.Context, v Verdict) error {
 }
 
 // giveBack refunds one of the Guard's own verdicts. It ignores errors, which mean that the shared
-// store doesn't take the refund, or that the Guard's clock shows a time at which no message can be
-// judged. A nil Guard gives nothing back.
+// store doesn't accept the refund, or that the Guard's clock shows a time at which no message can
+// be judged. A nil Guard gives nothing back.
 func (g *Guard) giveBack(v Verdict) {
 	if g != nil {
 		_ = g.Refund(v)
@@ -240,8 +241,8 @@ func (r *Reservation) Cancel() error {
 	return r.guard.Refund(r.Verdict)
 }
 
-// ErrUndelivered is for a MessageHandler that has failed to deliver its message. If its error wraps
-// ErrUndelivered, Wrap gives back what the message has spent.
+// ErrUndelivered is for a MessageHandler that has failed to deliver its message. If the handler's
+// error wraps ErrUndelivered, Wrap gives back what the message has spent.
 var ErrUndelivered = errors.New("chatguard: the message was not delivered")
 
 // MessageHandler handles a message in a chat server, for example by sending it to the others in the

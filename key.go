@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/sharing"
 )
 
-// Key says whose usage a method changes. Per selects the limits: the zero value selects the
-// PerUser limits, which most policies consist of.
+// Key says whose usage or override a method reads or changes. Per selects the limits: the zero
+// value selects the PerUser limits, which most policies consist of.
 type Key struct {
 	ChannelID string // required, except with PerUserEverywhere and PerEverywhere, where it must be empty
 	UserID    string // required, except with PerChannel and PerEverywhere, where it must be empty
@@ -95,8 +95,8 @@ type GuardAt struct {
 	at    time.Time
 }
 
-// At returns the Guard's methods that depend on the time, as of the time at. They return ErrTime if
-// no message can be judged at that time.
+// At returns a GuardAt, whose methods act as of the time at. They return ErrTime if no message can
+// be judged at that time.
 func (g *Guard) At(at time.Time) GuardAt { return GuardAt{g, at} }
 
 // atNow returns the Guard's methods as of the time of its clock.

@@ -65,7 +65,7 @@ type Parameter struct {
 	Least int64 `json:"least"`
 	Most  int64 `json:"most"`
 	// Suggested is a value to begin with, in the unit of the bounds. The parameter can be omitted
-	// only if Suggested equals Least; it then has this value.
+	// only if Suggested equals Least; an omitted parameter has this value.
 	Suggested int64 `json:"suggested"`
 	// Overridable says that a role or a user may have another value; see [Override].
 	Overridable bool `json:"overridable"`

@@ -58,7 +58,7 @@ func (m Message) Validate() error {
 	return m.fillRequest(&q, at, exemptions{})
 }
 
-// Mirrored reports whether the message was written in another channel than the one in which it
+// Mirrored reports whether the message was written in a different channel from the one in which it
 // appeared.
 func (m Message) Mirrored() bool {
 	return m.SourceChannelID != "" && m.SourceChannelID != m.ChannelID

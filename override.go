@@ -51,8 +51,8 @@ type UserOverride struct {
 // usage is kept. A change of zone takes effect at the end of the user's day. The error names an
 // unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say why the
 // exemption isn't possible. It is ErrKey, ErrNoChannel, ErrNoUser or ErrLongID if the key isn't
-// valid, or if its Per is Shared. It is ErrNoLimit if there are no PerUserEverywhere limits. Other
-// errors are those of Options.Shared.
+// valid, or if its Per is PerChannel or PerEverywhere. It is ErrNoLimit if there are no
+// PerUserEverywhere limits. Other errors are those of Options.Shared.
 func (g *Guard) SetUserOverride(k Key, o UserOverride) error { return g.atNow().SetUserOverride(k, o) }
 
 // SetUserOverride is Guard.SetUserOverride as of the time given to Guard.At.
@@ -118,8 +118,8 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 }
 
 // UserOverride returns the override of the key's user. It omits an exemption that has ended by the
-// Guard's clock. The error is ErrNoLimit if there are no PerUserEverywhere limits, ErrTime, or one
-// of those of an invalid key.
+// Guard's clock. The error is ErrTime, ErrNoLimit if there are no PerUserEverywhere limits, or that
+// of SetUserOverride for an invalid key.
 func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 	table, now, err := g.channels.overrideTable(k, g.now())
 	if err != nil {
@@ -137,8 +137,8 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 
 // UserOverrides returns the IDs and overrides of the users that have an override in a channel, in
 // no particular order. It omits exemptions that have ended by the Guard's clock. There are none in
-// an unknown channel. With Options.Shared, it asks the store, and while that is away it returns
-// what the Guard knows.
+// an unknown channel. With Options.Shared, it asks the store, and while the store is away, it
+// returns what the Guard knows.
 func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
 	if c := g.channels.known.find(channelID); c != nil {
 		return g.channels.overrides(channelID, c.table, g.now)

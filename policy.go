@@ -48,8 +48,9 @@ type Policy struct {
 	ExemptMessages []MessageKind `json:"exempt_messages,omitzero" toml:"exempt_messages"`
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`
-	// Limits are the limits of the channel. A message is allowed only if all of them allow it. If
-	// several limits throttle it for equally long, the verdict names the first of these limits.
+	// Limits are the limits of the channel. A message is allowed only if all of them allow it. The
+	// verdict names the limit that throttles it for longest; if there are several, the first of
+	// them.
 	Limits    []Limit   `json:"limits" toml:"limit"`
 	Penalties Penalties `json:"penalties" toml:"penalties"`
 }

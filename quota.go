@@ -19,7 +19,7 @@ type Quota struct {
 	Step time.Duration
 
 	// gradual means that messages are restored little by little, and that the verdict doesn't say
-	// when the next one is.
+	// when the next one is restored.
 	gradual bool
 }
 
@@ -31,9 +31,10 @@ type Quotas struct {
 	tightest string // the verdict's tightest limit
 }
 
-// Quotas returns the quotas that apply now to the author of the message that v is about, with the
-// numbers for the author's roles and the author's own numbers. It omits limits that only observe in
-// an enforcing policy. The result is empty if the author is exempt, or if there are no limits.
+// Quotas returns the quotas that apply now to the author of the message that v is about. They have
+// the author's own numbers, or else those of the author's roles. If the policy enforces, Quotas
+// omits limits that only observe. The result is empty if the author is exempt, or if there are no
+// limits.
 func (g *Guard) Quotas(v Verdict) Quotas {
 	if v.Tightest == "" {
 		return Quotas{}

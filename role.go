@@ -129,8 +129,8 @@ func (s *Roles) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// nameOf returns the name of a value from the list of its type's names. For a value without a name
-// it returns what, followed by the number.
+// nameOf returns the name of a value from the list of its type's names. For a value without a name,
+// it returns what and the number, as in "role(9)".
 func nameOf[T ~uint8 | ~uint16](names []string, what string, value T) string {
 	if int(value) < len(names) {
 		return names[value]
@@ -138,7 +138,8 @@ func nameOf[T ~uint8 | ~uint16](names []string, what string, value T) string {
 	return fmt.Sprintf("%s(%d)", what, value)
 }
 
-// parseName sets the value with that name. The error lists the known names, and the value is 0.
+// parseName sets value to the one whose name is text. If there is none, parseName sets value to 0,
+// and returns an error that lists the known names.
 func parseName[T ~uint8 | ~uint16](names []string, what string, text []byte, value *T) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {

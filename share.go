@@ -26,7 +26,8 @@ const (
 // DefaultSharedRows is the default of Options.SharedRows.
 const DefaultSharedRows = 200_000
 
-// Sharing returns what the Guard has done with Options.Shared. It is zero without one.
+// Sharing returns what the Guard has done with Options.Shared. Without Options.Shared, the counts
+// are zero.
 func (g *Guard) Sharing() shared.Counts {
 	rows := g.channels.rows
 	if rows == nil {
@@ -37,9 +38,10 @@ func (g *Guard) Sharing() shared.Counts {
 	return counts
 }
 
-// Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
-// because another node has made a swap with Notify. The IDs are those of the shared.Row. A
-// shared.Store calls it.
+// Invalidate tells a Guard with Options.Shared that another node has made a swap of a row with
+// Notify. The Guard then asks the store before its next decision on the row, or with
+// ShareSynchronised at the next Exchange. The IDs are those of the shared.Row. A shared.Store calls
+// it.
 func (g *Guard) Invalidate(channelID, userID string) {
 	if rows := g.channels.rows; rows != nil {
 		rows.Invalidate(sharing.Key{ChannelID: channelID, UserID: userID})
@@ -54,8 +56,8 @@ func (g *Guard) InvalidateAll() {
 	}
 }
 
-// Heal makes the next Exchange of a Guard with Options.Shared write the rows again that the store
-// has lost and the Guard remembers. A shared.Store calls it when it may have lost some.
+// Heal makes the next Exchange of a Guard with Options.Shared restore the rows that the store has
+// lost and the Guard remembers. A shared.Store calls it when it may have lost rows.
 func (g *Guard) Heal() {
 	if rows := g.channels.rows; rows != nil {
 		rows.Heal()
@@ -94,7 +96,7 @@ func (s State) Seed(ctx context.Context, dryRun bool) (done shared.Seeded, err e
 }
 
 // judgeShared fills in the decision on a message by the rows in the shared store, and returns how
-// much of its cost may be sent.
+// much of its cost is allowed.
 func (v *Verdict) judgeShared(ctx context.Context, rows *sharing.Rows, clock sharing.Reading, c *channel, q *limits.Request) (taken int64, err error) {
 	var d limits.Decision
 	offline, err := rows.Judge(ctx, clock, c.shared, v.UserID, c.policy.Load().places, q, &d)
@@ -109,8 +111,8 @@ func (v *Verdict) judgeShared(ctx context.Context, rows *sharing.Rows, clock sha
 	return d.Taken, nil
 }
 
-// editRow changes the row of a key in the shared store. It returns ErrNoLimit if there are no such
-// limits. edit may be called several times.
+// editRow changes the row of a key in the shared store. It returns ErrNoLimit if there are no
+// limits for the key. edit may be called several times.
 func (a GuardAt) editRow(k Key, edit func(d *limits.Draft) error) error {
 	ok, err := a.guard.channels.rows.Edit(k.row(), edit)
 	if !ok {

@@ -47,8 +47,8 @@ func (s State) Dirty() *Batch {
 func (b *Batch) Len() int { return b.size }
 
 // Rows returns the rows of the batch, in no particular order. They can be read only once. Each
-// user's rows are as of when they are read. Reading them also removes some channels that hold
-// nothing any more, as described at Guard.ForgetChannel.
+// user's rows show the state at the time when they are read. Reading them also removes some
+// channels that hold nothing any more, as described at Guard.ForgetChannel.
 func (b *Batch) Rows() iter.Seq[StateRow] {
 	return func(yield func(StateRow) bool) {
 		wanted := true
@@ -106,11 +106,11 @@ func (b *Batch) Release() {
 }
 
 // Restore restores a row, as of the time at. Call it before the first message is judged. Pass the
-// rows of a user sorted by Limit, as a store with that key returns them. The user's override and
-// grants then precede the usage that depends on them. Restore ignores a row of a limit that the
-// channel's policy doesn't have, or has with another algorithm; that limit starts fresh. To save
-// memory, it also ignores a row that was already Forgotten a minute before at, unless the row holds
-// pardons. It returns an error for bytes that can't be read, or a bad key or time.
+// rows of a user sorted by Limit, so that the user's override and grants precede the usage that
+// depends on them. Restore ignores a row of a limit that the channel's policy doesn't have, or has
+// with another algorithm; that limit starts fresh. To save memory, it also ignores a row that was
+// already Forgotten a minute before at, unless the row holds pardons. It returns an error for bytes
+// that can't be read, or a bad key or time.
 func (s State) Restore(row StateRow, at time.Time) error {
 	table, ns, err := s.guard.channels.userTable(row.ChannelID, row.UserID, at)
 	switch {
@@ -134,7 +134,7 @@ const unknownStays = 365 * 24 * time.Hour
 //
 // The usage of a limit must have no effect under the parameters under which it was spent, which the
 // bytes contain. If the channel's policy has the limit with the same algorithm, the usage must also
-// have no effect after a restore. A row whose last usage is after that time is never forgotten.
+// have no effect after a restore. A row whose last usage is after at is never forgotten.
 //
 // Strikes lapse as the channel's policy says. In a channel that the Guard hasn't seen, they stay
 // for a year longer, because the channel's own policy may not be in force yet. A removed channel

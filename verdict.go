@@ -28,11 +28,12 @@ type Verdict struct {
 	Exempt   bool // not judged, because of the user's role or the message's kind
 	// Never says that waiting doesn't help: the message costs more than a limit can ever hold.
 	Never bool
-	// Degraded says that the store was failing, so recent usage may be lost when the process ends.
+	// Degraded says that the store was failing. Recent usage may be lost when the process ends;
+	// with Options.Shared, the decision may not include what other Guards have allowed.
 	Degraded bool
-	// Priority is Low if a Cascade's second bucket pays the message. A chat may show an allowed Low
-	// message smaller or folded. A throttled message is Low if the second bucket would have paid
-	// for it; a Reserve then applied to it. Policies that observe set Priority, too.
+	// Priority is Low if a Cascade's second bucket pays for the message. A chat may show an allowed
+	// Low message smaller or folded. A throttled message is Low if the second bucket would have
+	// paid for it; a Reserve then applied to it. Policies that observe set Priority, too.
 	Priority Priority
 
 	// Limit is the limit that throttles the message, or would if it were enforced. It is empty if
@@ -62,7 +63,7 @@ type Verdict struct {
 	WouldBe Penalty // penalty that an Observed message would get if enforced
 	// Strikes is the author's number of strikes after a throttled or observed message.
 	Strikes   int
-	NewStrike bool // the message gave the last strike
+	NewStrike bool // the message gave the latest of these strikes
 
 	// Spent is how much of the message's cost was spent. It is 0 if the message is throttled or
 	// exempt. Refund gives it back.
@@ -276,9 +277,9 @@ type verdictJSON struct {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. The waits are then rounded up to milliseconds, and
-// the times are in UTC. Verdict.Hold counts from its call, because the clock that set At may differ
-// from this machine's. UnmarshalJSON ignores fields that it doesn't know. It returns an error if
-// channel, user_id or allowed is missing.
+// the times are in UTC. Verdict.Hold counts Delay from its call, because the clock that set At may
+// differ from this machine's. UnmarshalJSON ignores fields that it doesn't know. It returns an
+// error if channel, user_id or allowed is missing.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	var in verdictJSON
 	if err := json.Unmarshal(data, &in); err != nil {
