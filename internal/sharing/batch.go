@@ -9,14 +9,14 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// batch is a group of requests that are decided together on the same rows, of which each uses some.
-// request.batch returns one.
+// batch is a group of requests that are decided together on one set of rows. Each request uses some
+// of the rows. request.batch returns a batch.
 type batch struct {
 	requests []*request
 	flight   *knownRow  // that the batch leads; nil if it leads none
 	rows     []rowDraft // empty until the first draft
 	swap     shared.Swap
-	// unreadable is set if a row can't be read, so that the batch is decided without the store.
+	// unreadable means that a row can't be read. The batch is then decided without the store.
 	unreadable bool
 
 	// Memory for the usual batch, which is one request that is swapped alone.
@@ -27,7 +27,7 @@ type batch struct {
 	swaps        [1]*shared.Swap
 }
 
-// batch returns a batch of the request alone, which leads its flight.
+// batch returns a batch of the request alone, which leads the request's flight.
 func (req *request) batch() *batch {
 	b := &req.lead
 	b.firstRequest[0], b.alone[0] = req, b
@@ -109,8 +109,8 @@ func (s *Rows) swapWithin(ctx context.Context, timeout, waited time.Duration, sw
 	s.store.Swap(ctx, swaps)
 }
 
-// prepare prepares the swap of a decided batch. If what is known of its rows has changed since, it
-// decides again.
+// prepare prepares the swap of a decided batch. If what is known of its rows has changed since the
+// decision, prepare decides again.
 func (b *batch) prepare(s *Rows, now int64) {
 	for !b.stage() {
 		b.decide(s, now, false)

@@ -45,4 +45,4 @@ type rowProblem struct {
 	at   time.Time
 }
 
-const problemFor = 10 * time.Minute // how long Counts has a problem
+const problemFor = 10 * time.Minute // how long Counts reports a problem

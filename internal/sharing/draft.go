@@ -17,16 +17,16 @@ type rowDraft struct {
 	version  uint64      // knownRow.version as the draft has it
 	offline  *limits.Row // knownRow.offline as the draft has it
 	draft    limits.Draft
-	observed uint64         // the version that observe has left, if the row was certain then; otherwise 0
+	observed uint64         // knownRow.version after observe, if the row was certain; otherwise 0
 	next     *limits.Row    // nil if the row doesn't change
 	staged   bool           // knownRow.next is next
 	issued   uint64         // knownRow.issued as the draft has it
 	pending  int            // how many pending messages the draft accounts for
-	over     int64          // by how much these overdraw the row
+	over     int64          // by how much the pending messages overdraw the row
 	spent    []limits.Spent // by the batch's messages; set by recordSpent
 
-	// lost means that the store has lost writes of the row. It has the bytes stored instead of
-	// base.
+	// lost means that the store has lost writes of the row. The store has the bytes in stored, not
+	// those of base.
 	lost   bool
 	stored []byte
 }
@@ -116,9 +116,9 @@ func (r *rowDraft) unstage(happened bool) {
 	}
 }
 
-// notifies reports whether other nodes must be notified of the row. Other nodes rely on a row that
-// refuses messages not to change. It does change if it must pay for messages that were allowed
-// without the store.
+// notifies reports whether other nodes must be notified of the row. Other nodes assume that a row
+// that refuses messages doesn't change. It does change if it must pay for messages that were
+// allowed without the store.
 func (r *rowDraft) notifies(s *Rows) bool {
 	return r.over > 0 || s.exact && r.next != nil && (r.pending > 0 || r.offline != nil)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Edit changes the row of a key by hand. ok is false if there are no such limits. edit may be
-// called several times. The error is edit's, or says why the store hasn't made the change.
+// Edit changes the row of a key by hand. ok is false if there are no limits for the key. edit may
+// be called several times. The error is edit's, or says why the store hasn't made the change.
 func (s *Rows) Edit(key Key, edit func(*limits.Draft) error) (ok bool, err error) {
 	ref, ok := s.ref(key)
 	if !ok {
@@ -55,7 +55,8 @@ func (s *Rows) Explain(c *Channel, userID string, order map[string]int, q *limit
 	return d, levels, standing, r.offline
 }
 
-// Override returns the override in the row of a key. ok is false if there are no such limits.
+// Override returns the override in the row of a key. ok is false if there are no limits for the
+// key.
 func (s *Rows) Override(key Key, at int64) (own limits.Own, ok bool) {
 	ref, ok := s.ref(key)
 	if ok {

@@ -41,8 +41,8 @@ func (s *Rows) listOverrides(ctx context.Context) (err error) {
 	return err
 }
 
-// Forget notes that a channel was removed. unsent is what its tables had unsent, which is still
-// exchanged.
+// Forget notes that a channel was removed. unsent is what its tables haven't sent to the store. The
+// next Exchange still writes it.
 func (s *Rows) Forget(channelID string, unsent []limits.Unsent) {
 	for _, u := range unsent {
 		s.addUnsent(Key{channelID, u.User}, u)
@@ -92,7 +92,7 @@ func (s *Rows) addUnsent(key Key, u limits.Unsent) {
 	t.place(k)
 }
 
-// importRow puts a row that was swapped into its table.
+// importRow copies a row to its table after a swap.
 func (s *Rows) importRow(key Key, row *limits.Row) {
 	if table := s.tables.Table(key); table != nil {
 		// The bytes were readable before. A table that was closed has nothing to decide any more.
@@ -116,7 +116,7 @@ func (s *Rows) reconcile(ctx context.Context) (err error) {
 		rows = rows[n:]
 	}
 	for range s.known.stripes {
-		// Calls at the same time have different stripes, and a row is only in one list.
+		// Concurrent calls take different stripes at a time. pinDue gives a row to only one call.
 		rows = s.known.stripes[s.reconciled.Add(1)%stripeCount].pinDue(rows)
 		for len(rows) >= rowsAtOnce {
 			reconcile(rowsAtOnce)
@@ -126,7 +126,7 @@ func (s *Rows) reconcile(ctx context.Context) (err error) {
 	return cmp.Or(err, ctx.Err())
 }
 
-// rowsAtOnce is how many rows are written in one round trip.
+// rowsAtOnce is the maximum number of rows written in one round trip.
 const rowsAtOnce = 256
 
 // reconcileRows swaps some rows, and returns the first error.
@@ -151,8 +151,8 @@ func (s *Rows) reconcileRows(ctx context.Context, rows []*knownRow) (err error) 
 	return err
 }
 
-// Seed writes the rows of all tables to the store, except those that it already has, or only counts
-// them if dryRun is true. It returns the first error, and what was written until then.
+// Seed writes the rows of all tables to the store, except rows that the store already has. If
+// dryRun is true, it only counts them. It returns the first error, and what was written until then.
 func (s *Rows) Seed(ctx context.Context, dryRun bool) (done shared.Seeded, err error) {
 	stamp, now := limits.Stamp{Seq: 1, Writer: s.writer}, s.Now().UnixNano()
 	s.tables.EachTable(func(channelID string, table *limits.Table) {

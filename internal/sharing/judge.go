@@ -7,10 +7,10 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Judge judges a message of a user in a channel. order has the places of the limits in all
-// channels. offline reports whether the decision was made without the store. The error is the
-// context's, if it ends while another goroutine decides the message. The message's cost is then
-// still spent if it is allowed.
+// Judge judges a message of a user in a channel. order maps the names of the limits that count in
+// all channels to their policy indexes. offline reports whether the decision was made without the
+// store. The error is the context's, if the context ends while another goroutine decides the
+// message. The cost is then still spent if the message is allowed.
 func (s *Rows) Judge(ctx context.Context, clock Reading, c *Channel, userID string, order map[string]int, q *limits.Request, d *limits.Decision) (offline bool, err error) {
 	c.use(clock.Now.UnixNano())
 	if only := s.scopes.onlyScope(c); only != nil && s.repeatRefusal(clock, Key{c.id, userID}, only.set, q, d) {

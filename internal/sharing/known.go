@@ -15,15 +15,15 @@ type knownRow struct {
 
 	ring         *ring // that the row is in; nil while it is pinned
 	newer, older *knownRow
-	pins         int // flights and batches that work on the row
+	pins         int // how many flights, batches and Exchanges work on the row
 
 	inFlight bool       // a flight is in progress
 	waiting  []*request // for the flight
 	lockedBy *batch     // that works on the row with the store; nil if none does
 
 	row *limits.Row // as it was last seen in the store; nil if there was none
-	// seen is when it was certain that the store has this row, by the shared clock. It is 0 if that
-	// isn't certain any more.
+	// seen is the last time, by the shared clock, at which the store certainly had this row. It is
+	// 0 if the store may have another row now.
 	seen int64
 	// replaced is set when another node may have replaced the row. A missing or older row in the
 	// store is then no loss.
@@ -174,8 +174,8 @@ func (k *knownRow) confirm(row *limits.Row, r *rowDraft, now int64) (pending []l
 	return k.pending, k.offline
 }
 
-// observe records the row that the store has. It is only certain if nothing has happened since the
-// version: a notice may be about a change after the store's reply.
+// observe records the row that the store has. The row is certain only if what is known has not
+// changed since the version. Otherwise, a notice may be about a change after the store's reply.
 func (k *knownRow) observe(row *limits.Row, version uint64, now int64) (sure bool) {
 	k.row, k.refusal, k.next, k.seen, k.replaced = row, nil, nil, 0, false
 	if sure = k.version == version; sure {

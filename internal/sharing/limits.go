@@ -50,8 +50,8 @@ type scopes struct {
 type Channel struct {
 	id            string
 	users, common atomic.Pointer[scope] // of each user, and of everyone together; nil if there are none
-	// used is when these rows last judged a message, and may be a second behind. The Guard's tables
-	// don't show whether such a channel is in use.
+	// used is when a message was last judged by these rows. It may be a second behind. The Guard's
+	// tables don't show whether such a channel is in use.
 	used atomic.Int64
 }
 
@@ -74,7 +74,7 @@ func (s *Rows) Change(sets *limits.Sets, at int64) {
 	changeScope(&s.scopes.overall, sets[limits.PerEverywhere], at)
 }
 
-// Used returns when the channel's rows last judged a message. It may be a second behind.
+// Used returns when a message was last judged by the channel's rows. It may be a second behind.
 func (c *Channel) Used() int64 { return c.used.Load() }
 
 // use notes that the channel is in use at that time.
@@ -84,12 +84,12 @@ func (c *Channel) use(at int64) {
 	}
 }
 
-// flight returns the key of the row that stands for a row's flight; c is the row's channel, or nil.
-// A flight is a single-flight: of the requests that need a row, one at a time works with the store.
-// All rows of a message have the same flight, and no row has two. So there is one flight for each
-// user in a channel, for each user if there are PerUserEverywhere limits, or for each channel if
-// there are PerChannel limits. If there are both, or PerEverywhere limits, everything is one
-// flight, with an empty key.
+// flight returns the key of the row that stands for the flight of a row. c is the channel of that
+// row; nil if the row is for all channels. A flight is a single-flight: of the requests that need
+// its rows, one at a time works with the store. All rows of a message have the same flight, and no
+// row has two. So there is one flight for each user in a channel, for each user if there are
+// PerUserEverywhere limits, or for each channel if there are PerChannel limits. If there are both,
+// or PerEverywhere limits, everything is one flight, with an empty key.
 func (s *scopes) flight(c *Channel, key Key) Key {
 	everywhere, common := s.everywhere.Load() != nil, c != nil && c.common.Load() != nil
 	switch {
@@ -116,7 +116,7 @@ func (s *scopes) onlyScope(c *Channel) *scope {
 
 // refs appends the rows that a message uses: the user's row in the channel, the user's row of
 // PerUserEverywhere limits, the channel's row, and the row of PerEverywhere limits, as far as there
-// are such limits. order has the places of the limits in all channels.
+// are such limits. order is as for Judge.
 func (s *scopes) refs(refs []rowRef, c *Channel, userID string, order map[string]int) []rowRef {
 	own := Key{c.id, userID}
 	flight := s.flight(c, own)
@@ -137,7 +137,8 @@ func (s *scopes) refs(refs []rowRef, c *Channel, userID string, order map[string
 	return refs
 }
 
-// ref returns the row of a key. It returns false if there are no such limits any more.
+// ref returns the row of a key. It returns false if there are no limits for the key any more, or if
+// the channel ID isn't valid.
 func (s *Rows) ref(key Key) (rowRef, bool) {
 	var c *Channel
 	scope := s.scopes.everywhere.Load()

@@ -72,7 +72,8 @@ func (b *batch) splitOff(s *Rows, row int) bool {
 	return true
 }
 
-// confirm records that the store has the rows as the batch leaves them. now is a time before that.
+// confirm records that the store has the rows as the batch leaves them. now is a time before the
+// store's reply.
 func (b *batch) confirm(s *Rows, now int64) {
 	for i := range b.rows {
 		b.rows[i].confirm(s, now)
@@ -81,7 +82,7 @@ func (b *batch) confirm(s *Rows, now int64) {
 }
 
 // maybeSwapped reports whether the swap has happened, or may have, although the store has other
-// rows now. An edit that may have happened returns an error.
+// rows now. An edit that may have happened gets an error.
 func (b *batch) maybeSwapped() bool {
 	for i := range b.rows {
 		r := &b.rows[i]

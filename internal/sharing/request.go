@@ -26,7 +26,7 @@ type request struct {
 	decision limits.Decision
 
 	// edit changes the rows; it is nil for a message. It may be called several times, each time
-	// with the rows as they are by then.
+	// with the current rows.
 	edit     func(drafts []*limits.Draft) error
 	readOnly bool // edit changes nothing, and works without the store
 	// single means that the request has one row, which is decided separately from others of its
@@ -74,7 +74,8 @@ func newReconcile(ref rowRef) *request {
 const maxBatch = 64
 
 // decide decides a request. It returns the context's error if the context ends while another
-// goroutine decides the message. The message's cost is then still spent if it is allowed.
+// goroutine decides the request. The cost of a message is then still spent if the message is
+// allowed.
 func (s *Rows) decide(ctx context.Context, req *request) error {
 	if s.known.enqueue(req) {
 		return s.wait(ctx, req)
@@ -142,8 +143,8 @@ func (b *batch) leads(req *request) bool {
 	return b.flight != nil && b.flight.key == req.refs[0].flight
 }
 
-// enqueue adds a request to the flight of its row. If there is none, it starts one and returns
-// false.
+// enqueue adds a request to the flight of its row. If no flight is in progress, it starts one and
+// returns false.
 func (rows *knownRows) enqueue(req *request) (queued bool) {
 	key := req.refs[0].flight
 	t := rows.stripe(key)
@@ -160,7 +161,9 @@ func (rows *knownRows) enqueue(req *request) (queued bool) {
 	return true
 }
 
-// wait waits until the request is decided, or decides it when it has to lead its flight.
+// wait waits until the request is decided, or decides it when it has to lead its flight. If the
+// context ends first, wait decides the request without the store. If another goroutine is already
+// deciding the request, wait returns the context's error instead.
 func (s *Rows) wait(ctx context.Context, req *request) error {
 	select {
 	case leads := <-req.signal:

@@ -42,8 +42,8 @@ type Rows struct {
 
 // Tables are the Guard's tables of rows, and the limits of its channels.
 type Tables interface {
-	// Shared returns the limits of a channel, which it creates as of the given time if it is new.
-	// It returns nil if the ID isn't valid.
+	// Shared returns the limits of a channel, which it creates if it is new. at is the current
+	// time. It returns nil if the ID isn't valid.
 	Shared(channelID string, at time.Time) *Channel
 	// Table returns the table that has a row, or nil if there is none.
 	Table(key Key) *limits.Table

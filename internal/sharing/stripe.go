@@ -86,7 +86,8 @@ func (t *stripe) init(index, most int) {
 	t.pending.init()
 }
 
-// find returns what is known of a row, or nil. The stripe must be locked, as for all methods.
+// find returns what is known of a row, or nil, and notes that the row was used. The stripe must be
+// locked, as for all methods.
 func (t *stripe) find(key Key) *knownRow {
 	k := t.rows[key]
 	if k != nil && k.ring != nil && k.ring.end.older != k {
@@ -97,7 +98,7 @@ func (t *stripe) find(key Key) *knownRow {
 	return k
 }
 
-// get returns what is known of a row, for pin or place.
+// get returns what is known of a row, and adds a missing row. The caller then pins or places it.
 func (t *stripe) get(key Key) *knownRow {
 	k := t.rows[key]
 	if k == nil {
@@ -119,8 +120,9 @@ func (t *stripe) unpin(k *knownRow) {
 	}
 }
 
-// place puts a row into its ring, unless it is in use. If there are too many rows, the oldest is
-// removed. A row with something pending is removed only if there are too many such rows.
+// place puts a row into its ring, unless it is in use. If there are too many rows, the least
+// recently used one is removed. A row with something pending is removed only if there are too many
+// such rows.
 func (t *stripe) place(k *knownRow) {
 	if k.pins > 0 {
 		return
