@@ -31,7 +31,7 @@ import (
 // only Close.
 type Host struct {
 	Store    *persist.Store
-	Metrics  *metrics.Set // the store's metrics, unless it has another set
+	Metrics  *metrics.Set // the store's metrics; a store in memory has none here
 	IsMemory bool         // nothing survives the process
 
 	// Policies are the channels' policies. Join sets Policies and Controls.
@@ -149,7 +149,7 @@ func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err err
 // Guards reports whether the Host has joined this Guard.
 func (h *Host) Guards(guard *chatguard.Guard) bool { return h.guard == guard }
 
-// Database returns the state of the store as people see it.
+// Database returns the state of the store as it is shown to people.
 func (h *Host) Database() journal.Database {
 	s := h.Store.Health()
 	d := journal.Database{

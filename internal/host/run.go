@@ -43,7 +43,7 @@ func (h *Host) end() error {
 	return h.finish()
 }
 
-// work is Run for one caller.
+// work does what Run describes, once for all callers, until ctx ends.
 func (h *Host) work(ctx context.Context) error {
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
