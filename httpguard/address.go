@@ -68,7 +68,7 @@ func ownerAddress(addr netip.Addr) netip.Addr {
 }
 
 // AddressKey returns the key under which an address is counted. The owner of an IPv6 address
-// usually has its whole /64, so all addresses in that are counted together, as "2001:db8::/64". An
+// usually has its whole /64, so the addresses of a /64 are counted together, as "2001:db8::/64". An
 // address of NAT64 (64:ff9b::/96) counts as the IPv4 address within.
 func AddressKey(addr netip.Addr) string {
 	if addr = ownerAddress(addr); addr.Is6() {

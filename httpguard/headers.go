@@ -24,8 +24,8 @@ import (
 //     which the whole quota is restored.
 //
 // The numbers agree with the verdict and are rounded so that no client retries too early.
-// SetHeaders sets nothing for an exempt author, or if there are no limits. It omits limits that
-// only observe in an enforcing policy. v must be a verdict of this Guard. The verdict in an error
+// SetHeaders sets nothing for an exempt author, or if there are no limits. If the policy enforces,
+// it omits limits that only observe. v must be a verdict of this Guard. The verdict in an error
 // that SessionOptions.Refused receives isn't: it is about connecting, not about a message.
 func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	if v.RetryAfter > 0 && !v.Allowed {

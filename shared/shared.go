@@ -1,7 +1,7 @@
 // Package shared defines the interface of a store of shared limits, as database/sql/driver does for
 // databases. It is for authors of stores. A program that uses a store needs only package chatguard,
-// whose Options.Shared accepts a Store, and a store such as package redisstore. It must not know
-// how rows are encoded, or what they limit.
+// whose Options.Shared accepts a Store, and a store such as package redisstore. The package must
+// not know how rows are encoded, or what they limit.
 package shared
 
 import (
@@ -18,7 +18,7 @@ var ErrAway = errors.New("the shared store doesn't answer: try again when it is 
 var ErrUnconfirmed = errors.New("the shared store's reply was lost: the change may have been made, so look before you repeat it")
 
 // Store keeps rows that several Guards share, for example in Valkey or Redis. Package redisstore
-// implements it. The Guard calls its methods in the goroutine that asks for a verdict. They must be
+// implements it. The Guard calls the methods in the goroutines of its own callers. They must be
 // safe for concurrent use.
 type Store interface {
 	// Swap tries the swaps, each independently of the others, and sets their outcome. It uses one
@@ -31,8 +31,8 @@ type Store interface {
 	// up to a quarter longer.
 	Timeout() time.Duration
 
-	// Number returns a number from 0 to 255 that no other node has, for the EntryIDs of this one.
-	// ok is false while it has none.
+	// Number returns a number from 0 to 255 that no other node has, for the EntryIDs of this node.
+	// ok is false while this node has no number.
 	Number() (n int, ok bool)
 
 	// Clock returns the time that all Guards use, and the maximum difference between the clocks of
@@ -45,8 +45,8 @@ type Store interface {
 	Overrides(ctx context.Context, channelID string) (userIDs []string, err error)
 }
 
-// Swap is an atomic change of rows in a Store: all rows are replaced if all of them still are as
-// they were, and otherwise none.
+// Swap is an atomic change of rows in a Store: all rows are replaced if each of them still equals
+// its Was, and otherwise none.
 type Swap struct {
 	Rows []Row // one or more
 	// Notify means that the rows were changed by hand, or pay for messages that were allowed
@@ -86,7 +86,7 @@ type Row struct {
 type Counts struct {
 	Swaps      int64 // swaps that replaced or confirmed rows
 	Conflicts  int64 // swaps that found other rows, because another Guard was first
-	FromMemory int64 // decisions without the store, which couldn't have changed them
+	FromMemory int64 // decisions without the store, because the outcome was certain
 	Offline    int64 // decisions without the store, because it was away or refused; only with ShareExact
 	Unreadable int64 // decisions without the store, because a row couldn't be read
 	Healed     int64 // rows that the store had lost, and that were written again
