@@ -49,8 +49,9 @@ func newTransport(timeout time.Duration) *http.Transport {
 }
 
 // ask sends a request, unless the breaker forbids it, and passes the answer to read. If read
-// returns an error, the answer isn't chatguard's. A nil read stands for an empty answer. The error
-// is an *Error, one that wraps ErrUnavailable, or that of ctx if ctx ends before the answer.
+// returns an error, the answer isn't chatguard's. A nil read means that the answer must be empty.
+// The error is an *Error, one that wraps ErrUnavailable, or that of ctx if ctx ends before the
+// answer.
 func (c *Client) ask(ctx context.Context, path string, body []byte, read func(answer []byte) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

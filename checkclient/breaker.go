@@ -17,9 +17,9 @@ const (
 // logInterval is the minimum time between two warnings.
 const logInterval = time.Minute
 
-// breaker decides when requests are sent: always, until max of them failed in a row; then none for
-// the time pause; then a single one, the probe, until it ends. The time is a parameter. It is safe
-// for concurrent use.
+// breaker decides when requests are sent: always, until max of them have failed in a row; then none
+// for the time pause; then a single one, the probe, until it ends. The time is a parameter. A
+// breaker is safe for concurrent use.
 type breaker struct {
 	max   int
 	pause time.Duration
@@ -32,8 +32,8 @@ type breaker struct {
 	warned   bool      // about the current failures
 }
 
-// begin reports whether a request may be sent, and whether it is the probe. The caller must then
-// call end.
+// begin reports whether a request may be sent, and whether it is the probe. If ok is true, the
+// caller must call end.
 func (b *breaker) begin(now time.Time) (ok, probe bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

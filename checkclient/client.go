@@ -16,7 +16,8 @@
 //
 // An error is a mistake in the program or its settings, which waiting doesn't fix: an *Error for a
 // request that chatguard refuses, such as one with a wrong token, or an error of Message.Validate.
-// The only other error is that of a context that ends before the answer.
+// The only other errors are that of a context that ends before the answer, and ErrUnavailable from
+// Refund or with Options.FailClosed.
 //
 // A Client never asks again about a message that chatguard may already have counted.
 //
@@ -136,8 +137,8 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // no error.
 //
 // The error is one of Message.Validate, an *Error if chatguard refuses the request, or that of ctx
-// if ctx ends before the answer. After an error, the verdict is the zero value, which isn't
-// Allowed.
+// if ctx ends before the answer. With Options.FailClosed, it can also be one that wraps
+// ErrUnavailable. After an error, the verdict is the zero value, which isn't Allowed.
 //
 // chatguard doesn't use SourceChannelID, and uses only a part of long texts. So Check sends at most
 // 8,192 bytes of Text, 256 of ID, and 200 of each name. An ID of a channel or user may be longer

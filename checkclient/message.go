@@ -40,7 +40,7 @@ func encode(m chatguard.Message, upTo bool) ([]byte, error) {
 	}
 	at := m.SentAt
 	if !at.IsZero() {
-		at = at.UTC() // a zone's offset may have seconds, which RFC 3339 doesn't
+		at = at.UTC() // a zone's offset may have seconds, which RFC 3339 doesn't allow
 	}
 	return json.Marshal(message{
 		Channel: beginning(m.ChannelID, maxKeyID), UserID: beginning(m.User.ID, maxKeyID), ID: beginning(m.ID, maxMessageID), Login: beginning(m.User.Login, maxName),
