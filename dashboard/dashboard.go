@@ -1,4 +1,4 @@
-// Package dashboard shows moderators what a Guard inside a chat server does, and lets them change
+// Package dashboard shows moderators what a Guard inside a chat server does, and lets them control
 // it. It shows who is throttled now and why, the limits with a preview of changes, single users,
 // the journal and the audit log. It is an [http.Handler] that can be mounted under any path; the
 // server decides who has access:
@@ -166,9 +166,9 @@ func (d *Dashboard) channels() (list []live.Channel) {
 }
 
 // ServeHTTP answers a request below the path where the Dashboard is mounted. Strip that path,
-// except for its final slash, with http.StripPrefix as shown above. The page itself, /healthz and
-// /api/v1/openapi.json are open to everyone. For everything else, including /readyz and /metrics,
-// Authorize decides who has access.
+// except for its final slash, with http.StripPrefix, as the package comment shows. The page itself,
+// /healthz and /api/v1/openapi.json are open to everyone. For everything else, including /readyz
+// and /metrics, Authorize decides who has access.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.web.Handler().ServeHTTP(w, r)
 }

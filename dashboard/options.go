@@ -63,11 +63,11 @@ type Options struct {
 	Authorize func(*http.Request) (name string, role Role, ok bool)
 
 	// Store keeps events and people's changes; open it with the same Guard. The Dashboard's Run
-	// runs it, and it must stay open until then. If Store is nil, the Dashboard keeps events and
-	// changes in memory until the process ends, and the page says so. In memory, it keeps the
-	// author and time of each message for 48 hours, in about 100 bytes per message. It keeps
-	// throttled messages for 24 hours, with up to 2,000 bytes of their text. If both together take
-	// more than 128 MiB, it drops the oldest.
+	// runs the Store, which must stay open until that Run has returned. If Store is nil, the
+	// Dashboard keeps events and changes in memory until the process ends, and the page says so. In
+	// memory, it keeps the author and time of each message for 48 hours, in about 100 bytes per
+	// message. It keeps throttled messages for 24 hours, with up to 2,000 bytes of their text. If
+	// both together take more than 128 MiB, it drops the oldest.
 	Store Store
 
 	// Channels returns the channels to show; the first one is shown first. It is called often, by

@@ -92,8 +92,8 @@ func (s *Shared) nodes(ctx context.Context, sharing shared.Counts) (n web.Nodes,
 	return n, err
 }
 
-// web returns the node as the page shows it. own are this Guard's counts, which replace those of
-// the node itself.
+// web returns the node as the page shows it. own are this Guard's counts. They replace the node's
+// counts if the node is this one.
 func (n *Node) web(own shared.Counts) web.Node {
 	shown := web.Node{
 		Name: n.Name, Version: n.Version, Address: n.Address, Mode: shareModes[n.Mode], Started: n.Started, Self: n.Self,
