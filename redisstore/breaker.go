@@ -25,7 +25,7 @@ type breaker struct {
 	inquiring  atomic.Bool  // see inquire
 }
 
-// start begins with a server that isn't connected yet.
+// start sets the breaker to the state for a server that isn't connected yet.
 func (b *breaker) start(timeout time.Duration, where string) {
 	b.limit = int64(2 * timeout)
 	b.away.Store(&outage{err: away(where + ": not connected yet: try again soon"), problem: "not connected yet"})
@@ -100,7 +100,7 @@ func (s *server) outage(cause error) *outage {
 	return &outage{problem: problem, lasting: lasting, err: away(problem)}
 }
 
-// ready returns an error while the store is away, and then probes the server.
+// ready returns nil if the store isn't away. Otherwise it probes the server, and returns an error.
 func (s *server) ready() error {
 	if out := s.breaker.away.Load(); out != nil {
 		s.probe()

@@ -15,7 +15,7 @@ import (
 // is no connection yet, or the Store is closed.
 var errNotSent = errors.New("the call wasn't sent in time")
 
-// builder makes commands. It returns false if there is no client yet.
+// builder returns a builder of commands, or false if there is no client yet.
 func (s *server) builder() (rueidis.Builder, bool) {
 	client := s.client.Load()
 	if client == nil {
@@ -24,9 +24,10 @@ func (s *server) builder() (rueidis.Builder, bool) {
 	return (*client).B(), true
 }
 
-// send sends commands in one flush, and returns their results when all are there, in room if there
-// is enough. If it returns errNotSent, no command was sent: ctx ended first, or the Store is
-// closed. After any other error, ctx has ended, and the commands may or may not have been executed.
+// send sends commands in one flush, and returns their results when all are there. It can use room
+// for a single result. If it returns errNotSent, no command was sent: ctx ended first, or the Store
+// is closed. After any other error, ctx has ended, and the commands may or may not have been
+// executed.
 //
 // Usually it calls the client in the caller's goroutine. The client may then wait for a new
 // connection, even after ctx has ended. So after a connection broke or didn't answer, send calls
@@ -116,7 +117,8 @@ func (s *server) requestAnyway(ctx context.Context, build func(rueidis.Builder) 
 	}
 }
 
-// ask is request with the errors that callers get, also if the server refuses a command.
+// ask is like request, but its errors are those that callers get. It also returns an error if the
+// server refuses a command.
 func (s *server) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	results, err := s.request(ctx, build)
 	if err != nil {

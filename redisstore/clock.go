@@ -22,7 +22,8 @@ const (
 )
 
 // clock is the server's time, estimated by Cristian's algorithm and continued by the local
-// monotonic clock. All values are nanoseconds; a local time is one since the Store was opened.
+// monotonic clock. All values are nanoseconds. Local times are counted from when the Store was
+// opened.
 type clock struct {
 	origin  time.Time // with a monotonic reading
 	wall    int64     // origin in Unix nanoseconds

@@ -146,7 +146,7 @@ func (s *server) otherFormat(format string) error {
 		s.options.Namespace, printable(format), s.options.Placement.format(), s.options.nameOf("Placement"), s.options.nameOf("Namespace"))}
 }
 
-// swapCommand stores a value if there is none.
+// swapCommand returns a command that stores a value if there is none.
 func swapCommand(b rueidis.Builder, key, value string) rueidis.Completed {
 	return b.Eval().Script(swapScript).Numkeys(1).Key(key).Arg("", value, "").Build()
 }

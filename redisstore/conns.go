@@ -17,8 +17,9 @@ import (
 type conns struct {
 	open sync.Map // of each *conn
 	// doubtful is set when a connection breaks or a call ends before its answer, and reset by an
-	// answer. Until then a call could wait for a new connection, or for room in the client's queue,
-	// and neither ends with the call's context. It doesn't mean that the server is away.
+	// answer. Until then, a call could wait for a new connection, or for room in the client's
+	// queue, and neither wait ends with the call's context. A doubtful connection doesn't mean that
+	// the server is away.
 	doubtful atomic.Bool
 	made     atomic.Int64 // how many connections were made
 }
@@ -116,8 +117,8 @@ func (s *server) dial(ctx context.Context, host string, dialer *net.Dialer, conf
 	return encrypted, nil
 }
 
-// unmade is the error of a connection that wasn't made. That the caller didn't wait for it says
-// nothing about the server.
+// unmade is the error of a connection that wasn't made. If the caller stopped waiting, the error
+// says nothing about the server.
 func unmade(caller context.Context, err error) error {
 	if caller.Err() != nil {
 		err = fmt.Errorf("%w: %w", errNotSent, err)

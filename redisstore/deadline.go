@@ -28,8 +28,8 @@ func timedOut(ctx context.Context) *noAnswer {
 	return late
 }
 
-// withWait returns the cause of a call that has failed, or how long it has waited if its cause is
-// only that ctx has ended.
+// withWait returns cause, which is why a call has failed. If cause only says that the time is over,
+// withWait returns the noAnswer of ctx instead.
 func withWait(ctx context.Context, cause error) error {
 	if late := timedOut(ctx); late != nil && (cause == nil || cause == context.DeadlineExceeded || cause == errNotSent) {
 		return late

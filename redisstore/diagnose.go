@@ -45,8 +45,7 @@ type Finding struct {
 }
 
 // Diagnose checks the server and the connection, for an operator. It takes about as long as 150
-// round trips, and uses separate keys. If the server can't be reached, the list has only that
-// Finding.
+// round trips, and uses separate keys. If the server can't be reached, the only Finding says so.
 func (s *Store) Diagnose(ctx context.Context) []Finding {
 	d := diagnosis{s.server, s.writer, s.registry}
 	findings := []Finding{d.findReachable(ctx)}

@@ -16,8 +16,8 @@
 // that time. Every row has unique bytes, so a retried swap has no further effect. If nothing is
 // answered for twice the timeout, the store is away: calls then fail at once with an error that
 // wraps [shared.ErrAway], and [Store.Health] says why. A probe checks every 50 ms whether the
-// server is back. A call whose context ends earlier doesn't count; the Store then sends a request
-// itself.
+// server is back. A call whose context ends earlier doesn't count as unanswered. The Store then
+// pings the server to find out whether it answers.
 //
 // # Server
 //
@@ -28,8 +28,8 @@
 //	  +get +set +del +mget +sadd +srem +smembers +evalsha +eval +time
 //	  +publish +subscribe +unsubscribe
 //
-// Add +info, to notice a restart of the server without loss of data and a server that evicts rows,
-// and for Store.Diagnose. Add +scan for Store.Rows, +scan and +pttl for Store.Delete, +wait for
+// Add +info for Store.Diagnose, and to notice that the server evicts rows, or has restarted without
+// losing data. Add +scan for Store.Rows, +scan and +pttl for Store.Delete, +wait for
 // Options.Replicas, +select for a database other than 0, and +cluster|slots and +cluster|shards for
 // a Cluster.
 package redisstore

@@ -15,7 +15,7 @@ var ErrConflict = errors.New("redisstore: the document was changed meanwhile: re
 const maxDocument = 1 << 20
 
 // Document returns a document that all nodes share, such as a channel's policy, and its revision. A
-// document that doesn't exist has revision 0. One of more than 1 MiB is an error.
+// document that doesn't exist has revision 0. Document returns an error for one of more than 1 MiB.
 func (s *Store) Document(ctx context.Context, name string) (data []byte, revision int64, err error) {
 	text, err := s.readDocument(ctx, name)
 	if err != nil {

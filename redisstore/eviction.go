@@ -9,8 +9,8 @@ import (
 
 const evictionFix = "set maxmemory-policy to noeviction or volatile-ttl"
 
-// evicts reports whether a server with this maxmemory-policy deletes rows that have an effect when
-// its memory is full.
+// evicts reports whether a server with this maxmemory-policy and a full memory deletes rows that
+// still have an effect.
 func evicts(policy string) bool {
 	return policy != "" && policy != "noeviction" && policy != "volatile-ttl"
 }

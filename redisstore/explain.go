@@ -110,8 +110,8 @@ func (e *explainer) reply(code string) (sentence string, ok bool) {
 	return "", false
 }
 
-// problem describes in one line why the server can't be used. If it is lasting, the configuration
-// here or at the server is wrong.
+// problem describes in one line why the server can't be used. lasting reports whether the
+// configuration is wrong, here or at the server.
 func (e *explainer) problem(err error) (line string, lasting bool) {
 	var refused *refusal
 	var certificate *tls.CertificateVerificationError
@@ -170,7 +170,7 @@ func (e *explainer) withoutPasswords(text string) string {
 }
 
 // wantsCertificate reports whether an error may be the server's answer to a missing certificate.
-// The server's alert doesn't arrive if this node still sends.
+// The server's alert doesn't arrive while this node is still sending.
 func (e *explainer) wantsCertificate(err error) bool {
 	closed := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
 	return closed && !e.examined.Load() && e.options.TLS != nil && len(e.options.TLS.Certificates) == 0 && e.options.TLS.GetClientCertificate == nil

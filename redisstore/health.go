@@ -13,7 +13,7 @@ type Health struct {
 	// Up means that the server answers. If it is false, calls fail at once.
 	Up bool
 	// Refusing means that the server answers, but rows can't be swapped, for example because its
-	// memory is full. Verdicts are then degraded, as if it were away.
+	// memory is full. Verdicts are then degraded, as if the server were away.
 	Refusing bool
 	Since    time.Time // start of the current state, up or away
 	// Problem is one line that names the problem and how to fix it. It may be set while Up. It
@@ -21,8 +21,8 @@ type Health struct {
 	Problem   string
 	RoundTrip time.Duration // the fastest at the last measurement of the clock
 	Offset    time.Duration // the server's clock minus this machine's
-	Skew      time.Duration // the largest difference between the clocks of two nodes, as shared.Store has it
-	Nodes     int           // live nodes, with this one; 0 before Run
+	Skew      time.Duration // the maximum difference between the clocks of two nodes; see shared.Store
+	Nodes     int           // live nodes, including this one; 0 before Run
 	Server    string        // for example "valkey 8.1.1"; empty if it was never reached
 	// IfEqual means that the server has SET with IFEQ. Otherwise swaps are made by a script, which
 	// takes the server about twice as long.
@@ -88,7 +88,7 @@ func (s *Store) lasting() (problems []string) {
 }
 
 // logLasting logs each lasting problem once. A problem that ends, and comes back after a minute, is
-// logged again. last has when each was seen last, in ns since the Store was opened.
+// logged again. last maps each problem to when it was last seen, in ns since the Store was opened.
 func (s *Store) logLasting(last map[string]int64) {
 	now := s.server.since()
 	for _, problem := range s.lasting() {

@@ -33,7 +33,8 @@ var usualLease = leaseTimes{
 //
 // If there are several tasks, each node takes its share: the number of tasks divided by the number
 // of nodes that run a Leadership, rounded up. It takes more only if a lease has been free for 4 s.
-// A lease isn't taken away from a node that renews it. The nodes know of each other by [Store.Run].
+// A lease isn't taken away from a node that renews it. The nodes know of each other through
+// [Store.Run].
 type Leadership struct {
 	leases      *leases
 	writer      *writer
@@ -94,10 +95,11 @@ func (l *Leadership) SetJudgedUntil(t time.Time) {
 	l.judged = t
 }
 
-// JudgedUntil returns until when the previous leader may have handled messages, or zero if it has
-// noted nothing. It is meaningful while this node leads. If the previous leader released the lease,
-// it is the last time that this leader noted. If the leader was interrupted, it is the time noted
-// before its last renewal plus 10 s, because the leader may have led for that long.
+// JudgedUntil returns the time until which the previous leader may have handled messages, or zero
+// if that leader noted nothing. The time is meaningful while this node leads. If the previous
+// leader released the lease, the time is the last one that it noted. If that leader was
+// interrupted, the time is the one noted before its last renewal plus 10 s, because it may have led
+// for that long.
 func (l *Leadership) JudgedUntil() time.Time {
 	ms := l.predecessor.Load()
 	if ms == 0 {

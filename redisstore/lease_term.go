@@ -112,8 +112,8 @@ func (l *Leadership) renew(ctx context.Context, began time.Time) error {
 	return nil
 }
 
-// judgedWithin returns until when this node may have judged messages after the duration d, in Unix
-// milliseconds, or 0 if it has noted nothing.
+// judgedWithin returns the time until which this node may have judged messages once d has passed,
+// in Unix milliseconds. It returns 0 if this node has noted nothing.
 func (l *Leadership) judgedWithin(d time.Duration) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,8 +123,8 @@ func (l *Leadership) judgedWithin(d time.Duration) int64 {
 	return l.judged.Add(d).UnixMilli()
 }
 
-// storeJudged stores how far this node may judge before it stops leading, which is after the
-// duration left.
+// storeJudged stores the time until which this node may judge messages, if it stops leading after
+// the duration left.
 func (l *Leadership) storeJudged(ctx context.Context, fence int64, left time.Duration) error {
 	judged := l.judgedWithin(left)
 	if judged == 0 {

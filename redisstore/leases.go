@@ -10,8 +10,8 @@ import (
 
 // leases counts the Leaderships of a Store, so that each node takes its part of the leases.
 type leases struct {
-	nodes      atomic.Int64 // live nodes, with this one, as last seen
-	candidates atomic.Int64 // live nodes that run a Leadership, with this one, as last seen
+	nodes      atomic.Int64 // live nodes, including this one, as last seen
+	candidates atomic.Int64 // live nodes that run a Leadership, including this one, as last seen
 	tasks      atomic.Int64 // Leaderships whose Run is running
 
 	mu   sync.Mutex
@@ -31,7 +31,7 @@ func (t *leases) see(nodes []Node) {
 }
 
 // reserve counts a lease that is about to be taken. It returns false if this node has its part:
-// tasks ÷ nodes, rounded up. With beyond, it may have more.
+// tasks ÷ candidates, rounded up. If beyond is true, the node may have more.
 func (t *leases) reserve(beyond bool) bool {
 	candidates := max(1, int(t.candidates.Load()))
 	t.mu.Lock()
@@ -50,8 +50,9 @@ func (t *leases) free() {
 	t.held--
 }
 
-// mayTake reports whether to take the lease now. If this node has its part, it waits until the
-// lease has been free for a while, so that another node can take it. It reserves what it may take.
+// mayTake reports whether to take the lease now. If this node has its part, mayTake returns false
+// until the lease has been free for a while, so that another node can take it. If mayTake returns
+// true, it has reserved the lease.
 func (l *Leadership) mayTake(ctx context.Context, now time.Time) (bool, error) {
 	leases := l.leases
 	if leases.candidates.Load() > 1 {

@@ -33,7 +33,7 @@ func newNotices(s *server) *notices {
 	return &notices{server: s, changes: make(chan string, maxChanges), relisten: make(chan struct{}, 1)}
 }
 
-// publishRows sends notices for the swaps that need them, and have happened or may have. A notice
+// publishRows sends notices for the swaps with Notify that have happened, or may have. A notice
 // that is lost delays the change on the other nodes, until they read the row again.
 func (n *notices) publishRows(ctx context.Context, swaps []*shared.Swap) {
 	var notices []string

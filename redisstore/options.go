@@ -53,8 +53,8 @@ type Options struct {
 
 	// Timeout is how long a call waits for the server, including all retries. If nothing is
 	// answered for twice as long, the store is away: calls then fail at once, until the server
-	// answers again. Making a connection may take as long, or 1 s if that is longer. Timeout must
-	// be from 1 ms to 10 s. 0 means 100 ms.
+	// answers again. Making a connection may take as long as Timeout, or 1 s if that is longer.
+	// Timeout must be from 1 ms to 10 s. 0 means 100 ms.
 	Timeout time.Duration
 	// Interval is the time between two calls of Guard.Exchange by Run. It must be from 20 ms to 1
 	// min. 0 means 500 ms.
@@ -197,7 +197,7 @@ func moduleVersion() string {
 	return ""
 }
 
-// listTimeout is how long reading a list may take: it can be much longer than one row.
+// listTimeout is how long reading a list may take. A list can be much longer than one row.
 func (o *Options) listTimeout() time.Duration { return max(5*time.Second, o.Timeout) }
 
 // minConnectTimeout is the lower bound of connectTimeout.

@@ -9,8 +9,8 @@ import (
 
 // Placement says which rows share a slot of a Cluster. All rows of one decision must be in one
 // slot: otherwise the Cluster refuses them, each node decides by itself, and every verdict is
-// degraded. [PlacementFor] returns the one that policies need. It must be the same for all nodes of
-// a namespace, on a single server too.
+// degraded. [PlacementFor] returns the one that policies need. All nodes of a namespace must have
+// the same Placement, on a single server too.
 type Placement int
 
 const (

@@ -125,8 +125,8 @@ func (r *registry) notListed(ctx context.Context, err error) error {
 // id returns this node's ID in the list of nodes. Nodes with the same name have different IDs.
 func (r *registry) id() string { return r.server.options.Node + "." + r.server.instance }
 
-// findNamesake notes whether another live node has this node's name. A process before this one that
-// has crashed is listed until its record expires.
+// findNamesake notes whether another live node has this node's name. A crashed earlier process
+// stays listed until its record expires. So an instance counts only if it is seen for longer.
 func (r *registry) findNamesake(nodes []Node) {
 	now := r.server.since()
 	seen, found := map[string]int64{}, false
@@ -146,7 +146,7 @@ func (r *registry) findNamesake(nodes []Node) {
 }
 
 // compareServers makes the Guard read all rows again, and restore those that it remembers, if the
-// server has lost data or isn't the same since the last heartbeat.
+// server has lost data, restarted or been replaced since the last heartbeat.
 func (r *registry) compareServers(guard Guard) {
 	if !r.server.restarted() {
 		return

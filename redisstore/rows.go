@@ -16,8 +16,8 @@ import (
 // Rows returns all rows of the namespace, in no particular order, or those of one user if userID
 // isn't empty. Row.Now has the bytes. Rows may omit rows that are written at the same time, and
 // omits the empty rows that Delete leaves. Rows visits all keys of the server, including those of
-// other programs, without delaying others for long. It needs the right to SCAN. It ends after the
-// first error.
+// other programs, without delaying other clients for long. It needs the right to SCAN. It ends
+// after the first error.
 func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, error] {
 	return func(yield func(shared.Row, error) bool) {
 		if err := s.server.ready(); err != nil {
@@ -73,13 +73,13 @@ func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string
 // maxDeleteTries is how often Delete tries to replace a row that others change at the same time.
 const maxDeleteTries = 100
 
-// Delete deletes what all rows of a user contain, and notifies the other nodes. It returns the
-// number of these rows. The user's next message is that of a new user.
+// Delete empties all rows of a user, and notifies the other nodes. It returns the number of these
+// rows. The user's next message is judged like that of a new user.
 //
-// An empty row stays in the store, under a key with the user's ID, until the row before would have
-// expired, or for a week if it had an override. Otherwise a node that misses the notice would think
-// that the row was lost, and restore it. Rows doesn't return empty rows. A row that this version
-// can't read is removed. Delete needs the rights to SCAN and PTTL.
+// An empty row stays in the store, under a key with the user's ID, until the row that it replaces
+// would have expired, or for a week if that row had an override. Otherwise a node that misses the
+// notice would think that the row was lost, and restore it. Rows doesn't return empty rows. A row
+// that this version can't read is removed. Delete needs the rights to SCAN and PTTL.
 func (s *Store) Delete(ctx context.Context, userID string) (deleted int, err error) {
 	for row, err := range s.Rows(ctx, userID) {
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) Delete(ctx context.Context, userID string) (deleted int, err err
 	return deleted, nil
 }
 
-// empty replaces a row, of which Now is stored, by an empty one.
+// empty replaces a row, whose stored bytes are row.Now, by an empty one.
 func (s *Store) empty(ctx context.Context, row shared.Row) error {
 	for range maxDeleteTries {
 		row.Was = row.Now
@@ -125,7 +125,7 @@ func (s *Store) setEmpty(ctx context.Context, row *shared.Row) error {
 		until = now.Add(left).UnixNano()
 	}
 	empty, until, err := limits.EmptyRow(row.Was, rand.Uint32(), now.UnixNano(), until)
-	if err != nil { // this version can't read the row, and doesn't give it back either
+	if err != nil { // this version can't read the row, so it won't restore it either
 		row.Is, row.Until = nil, time.Time{}
 		return nil
 	}

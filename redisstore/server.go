@@ -37,7 +37,7 @@ type server struct {
 	breaker  breaker
 	calls    chan struct{} // has an element for each call being sent
 	known    atomic.Pointer[serverInfo]
-	compared atomic.Pointer[serverInfo] // last, by restarted; at first, the first server
+	compared atomic.Pointer[serverInfo] // what restarted has last seen; before that, the first server
 	clock    clock
 	explain  explainer
 	evicting atomic.Pointer[string] // that the server evicts rows; nil if it doesn't
