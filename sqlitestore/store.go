@@ -41,7 +41,7 @@ type Options struct {
 	// Logger receives problems with the file and what was found at start. Nil means slog.Default().
 	Logger *slog.Logger
 	// FlushInterval is the time from the start of one write to the start of the next. A crash loses
-	// the changes of about that time. 0 means 1 s.
+	// the changes made in about that time. 0 means 1 s.
 	FlushInterval time.Duration
 	// Retention is how long the Store keeps throttled messages with their text. 0 means 30 days.
 	Retention time.Duration
