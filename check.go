@@ -95,11 +95,12 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	return taken, nil
 }
 
-// CheckAll judges messages in order and writes the verdict on messages[i] to verdicts[i]. It reads
-// the clock at most once. A message that can't be judged gets the zero Verdict, and the returned
-// error joins all such errors. It panics if verdicts is shorter than messages. Consecutive messages
-// of one channel cost much less than separate calls of Check. With Options.Shared, several such
-// messages can be decided in one round trip; see Check about the context.
+// CheckAll judges messages in order and writes the verdict on messages[i] to verdicts[i]. All
+// messages without a SentAt get the same time. A message that can't be judged gets the zero
+// Verdict, and the returned error joins all such errors. It panics if verdicts is shorter than
+// messages. Consecutive messages of one channel cost much less than separate calls of Check. With
+// Options.Shared, several such messages can be decided in one round trip; see Check about the
+// context.
 func (g *Guard) CheckAll(ctx context.Context, messages []Message, verdicts []Verdict) error {
 	if len(verdicts) < len(messages) {
 		panic("chatguard: CheckAll with fewer verdicts than messages")

@@ -110,8 +110,8 @@ type Limit struct {
 	// Per says who shares the allowance. With the zero value, each user has their own allowance in
 	// each channel.
 	Per Scope `json:"per,omitempty" toml:"per"`
-	// Mode says whether the limit throttles or only reports in a policy that enforces. With the
-	// zero value, it throttles.
+	// Mode says whether the limit throttles or only reports, if the policy enforces. With the zero
+	// value, it throttles.
 	Mode Mode `json:"mode,omitempty" toml:"mode"`
 
 	// Burst is the capacity of a token bucket, or of a cascade's first bucket. Both start full.

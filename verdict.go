@@ -81,7 +81,8 @@ type Verdict struct {
 	roles Roles // of the author; Quotas needs them
 }
 
-// Throttled reports whether a limit throttled the message, whether enforced or only observed.
+// Throttled reports whether a limit throttled the message, or would have throttled it if it were
+// enforced.
 func (v Verdict) Throttled() bool { return v.throttled() }
 
 // throttled is Throttled without a copy of the verdict.
