@@ -14,13 +14,13 @@ type rowDraft struct {
 	pinned bool // known is kept in memory for the batch alone
 
 	base     *limits.Row // what the draft was made from
-	version  uint64      // knownRow.version as the draft has it
-	offline  *limits.Row // knownRow.offline as the draft has it
+	version  uint64      // knownRow.version when the draft was loaded or staged
+	offline  *limits.Row // knownRow.offline when the draft was loaded
 	draft    limits.Draft
 	observed uint64         // knownRow.version after observe, if the row was certain; otherwise 0
 	next     *limits.Row    // nil if the row doesn't change
 	staged   bool           // knownRow.next is next
-	issued   uint64         // knownRow.issued as the draft has it
+	issued   uint64         // knownRow.issued when the draft was loaded
 	pending  int            // how many pending messages the draft accounts for
 	over     int64          // by how much the pending messages overdraw the row
 	spent    []limits.Spent // by the batch's messages; set by recordSpent

@@ -37,7 +37,7 @@ func (s *Rows) edit(edit func([]*limits.Draft) error, refs ...rowRef) error {
 }
 
 // Explain explains a message of a user in a channel, and spends nothing. offline reports whether
-// the store hasn't answered.
+// the store didn't answer.
 func (s *Rows) Explain(c *Channel, userID string, order map[string]int, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool) {
 	refs := s.scopes.refs(nil, c, userID, order)
 	r := &request{refs: refs, readOnly: true}

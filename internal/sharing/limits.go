@@ -115,8 +115,8 @@ func (s *scopes) onlyScope(c *Channel) *scope {
 }
 
 // refs appends the rows that a message uses: the user's row in the channel, the user's row of
-// PerUserEverywhere limits, the channel's row, and the row of PerEverywhere limits, as far as there
-// are such limits. order is as for Judge.
+// PerUserEverywhere limits, the channel's row, and the row of PerEverywhere limits. It leaves out
+// the rows of scopes without limits. order is as for Judge.
 func (s *scopes) refs(refs []rowRef, c *Channel, userID string, order map[string]int) []rowRef {
 	own := Key{c.id, userID}
 	flight := s.flight(c, own)
