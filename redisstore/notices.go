@@ -162,7 +162,8 @@ func (n *notices) subscribe(ctx context.Context, guard Guard) error {
 	}
 }
 
-// tick checks that the connection and the clock are still good, and measures the clock each 10 s.
+// tick checks that the connection and the clock are still good, and measures the clock every 10 s,
+// or at once if a clock has jumped.
 func (n *notices) tick(ctx context.Context, d *dedicated, measured *time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
