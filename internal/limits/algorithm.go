@@ -46,7 +46,7 @@ type algorithm struct {
 	// it counted.
 	charge func(r *Rule, state []uint64, at, n int64) (counted int64)
 
-	// refund removes the part of back that still counts at that time from the usage.
+	// refund reduces the usage by the part of back that still counts at that time.
 	refund func(r *Rule, state []uint64, back spentMessage, at int64)
 
 	// level returns the usage at that time.
@@ -55,7 +55,7 @@ type algorithm struct {
 	// picture returns the state at that time in the terms of the algorithm.
 	picture func(r *Rule, state []uint64, at int64) Picture
 
-	// expiry returns the time from which on the state no longer matters; 0 if the state is empty.
+	// expiry returns the time from which the state no longer matters; 0 if the state is empty.
 	expiry func(r *Rule, state []uint64) int64
 
 	// rewind adjusts the state to a clock that jumped back to at. Exactly what counted right after
@@ -94,7 +94,7 @@ type spentMessage struct {
 // algorithms lists all algorithms; each is registered only here.
 var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog, &cascade}
 
-// storedAlgorithms are the algorithms, and their variants with another code.
+// storedAlgorithms also includes the variants of algorithms that are stored with another code.
 var storedAlgorithms = append(slices.Clone(algorithms), &slicedWindow)
 
 // algorithmFor returns the algorithm of a limit.

@@ -13,7 +13,7 @@ type Refund struct {
 	Shared bool
 }
 
-// Refund refunds a message in each limit: the part that still counts. It never makes the user's
+// Refund refunds, in each limit, the part of a message that still counts. It never makes the user's
 // state better than that of a new user. now is the present.
 func (t *Table) Refund(user string, f Refund, now int64) {
 	t.amend(user, func(a *account) { a.refund(f, now) })

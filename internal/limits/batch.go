@@ -79,7 +79,7 @@ func insertShard(shards []*shard, s *shard) []*shard {
 	return shards
 }
 
-// lockShards locks all shards. If one of them is closed, it locks none and returns false.
+// lockShards locks all shards. If one of them is closed, it leaves all unlocked and returns false.
 func lockShards(shards []*shard) bool {
 	for i, s := range shards {
 		if !s.lock() {

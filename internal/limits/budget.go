@@ -16,7 +16,7 @@ type Budget struct {
 	mu      sync.Mutex // guards the fields below, and Table.counted against changes
 	tables  []*Table   // those with users
 	largest *Table     // of the tables looked at so far; may be nil
-	next    int        // table to look at
+	next    int        // index of the table looked at last
 }
 
 const (
@@ -84,7 +84,7 @@ func (t *Table) totalBytes(width int) int64 {
 	return tableBytes + t.bytesFor(users, width)
 }
 
-// count sets what a table takes. The caller holds mu.
+// count sets how many bytes a table takes. The caller holds mu.
 func (b *Budget) count(t *Table, bytes int64) {
 	before := t.counted.Swap(bytes)
 	b.used.Add(bytes - before)
@@ -119,8 +119,9 @@ func (b *Budget) findLargest(t *Table) *Table {
 	return b.largest
 }
 
-// settle evicts users until the budget isn't exceeded, but at most seven in eight users of the
-// largest table. t is one of its tables.
+// settle evicts users of the largest tables until the budget isn't exceeded. The number of steps is
+// bounded: a table with all its shards loses about seven in eight users at most. t is one of the
+// budget's tables.
 func (b *Budget) settle(t *Table, at int64) {
 	for range 2 * givenUp * shardCount {
 		if b.used.Load() <= b.max {

@@ -19,11 +19,11 @@ const (
 // Calendar divides time into the days of a zone. All days begin at the same local time, resetAt. It
 // is safe for concurrent use.
 //
-// The day of a local date D begins at the first instant whose local time is at or after D resetAt.
-// If a clock change skips that time, the day begins at the end of the gap. If a clock change
-// repeats that time, the day begins at the earlier of the two. If the zone skips a whole date, its
-// day also begins at the end of the gap. No day is empty: if the next date begins at the same
-// instant, as it does if resetAt is midnight, the skipped date has no day.
+// The day of a local date D begins at the first instant whose local time is at or after resetAt on
+// D. If a clock change skips that time, the day begins at the end of the gap. If a clock change
+// repeats that time, the day begins at the earlier of the two. If the zone skips a whole date, the
+// day of that date also begins at the end of the gap. No day is empty: if the next date begins at
+// the same instant, as it does if resetAt is midnight, the skipped date has no day.
 type Calendar struct {
 	name     string // zone and time of day
 	location *time.Location
@@ -151,8 +151,8 @@ func (c *Calendar) boundary(date int64) int64 {
 	}
 }
 
-// offsetChange returns the first second after from, and at most to, that has a different offset
-// than from.
+// offsetChange returns the first second after from whose offset differs from that of from. The
+// offset at to must differ from that of from.
 func (c *Calendar) offsetChange(from, to int64) int64 {
 	offset := c.offset(from)
 	for to-from > 1 {

@@ -8,7 +8,7 @@ import (
 // cascade has two token buckets. The first bucket that holds a message's whole cost pays it alone.
 // A message paid by the first one is of normal priority, one paid by the other of low priority.
 // This is the colour-blind marker of RFC 4115: green from the committed bucket, otherwise yellow
-// from the excess bucket, otherwise red. Both buckets fill by themselves.
+// from the excess bucket, otherwise red. Each bucket fills independently of the other.
 //
 // The words: those of each bucket. The steps loop over a rule's buckets.
 var cascade = algorithm{

@@ -4,7 +4,7 @@ import "slices"
 
 // Change applies another set to the table, as of the time at, and keeps the users' usage. It
 // converts the usage of a limit whose parameters changed, if the name and algorithm are the same.
-// Practice strikes lapse if the new set enforces. If rows become wider, it drops the users that no
+// Practice strikes lapse if the new set enforces. If rows become wider, Change drops users that no
 // longer fit into memory. Change converts one shard at a time, so a decision waits for only part of
 // the rows. When it returns, every decision uses the new set.
 func (t *Table) Change(set *Set, at int64) { (&Changes{At: at}).Apply(t, set) }
@@ -166,7 +166,7 @@ func sameState(a, b []uint64) bool {
 	return slices.Equal(a, b[:len(a)]) && !slices.ContainsFunc(b[len(a):], func(w uint64) bool { return w != 0 })
 }
 
-// change evicts the shard's rows beyond a number, and converts the rest.
+// change evicts rows until no more than most are left, and converts these.
 func (s *shard) change(c *conversion, most int) {
 	s.evictTo(most, c.at)
 	if enough := s.nextSize(s.count); c.set.width > s.width && enough < s.len() {
@@ -205,8 +205,8 @@ func (s *shard) change(c *conversion, most int) {
 	}
 }
 
-// personalRules returns the current rules of users with a personal record, and discards them, so
-// that they are built again after a change.
+// personalRules returns the current rules of users with a personal record, by key. It clears the
+// records' variants, so that the rules are built again after a change.
 func (s *shard) personalRules() map[uint64][]Rule {
 	if len(s.personal) == 0 {
 		return nil

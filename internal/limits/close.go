@@ -1,9 +1,9 @@
 package limits
 
 // Close closes tables for good. If onlyEmpty is true, it closes them only if no user has a row in
-// any of them. It returns false if it has not closed them, and otherwise what TakeUnsent would have
-// returned for each. Afterwards nothing can be spent in the tables. All calls must pass the tables
-// in the order in which decisions lock them.
+// any of them. closed reports whether it has closed them. unsent is then what TakeUnsent would have
+// returned for all of them. Afterwards nothing can be spent in the tables. All calls must pass the
+// tables in the order in which decisions lock them.
 func Close(onlyEmpty bool, tables ...*Table) (closed bool, unsent []Unsent) {
 	var shards []*shard
 	empty := true
@@ -33,7 +33,7 @@ func Close(onlyEmpty bool, tables ...*Table) (closed bool, unsent []Unsent) {
 // Closed reports whether the table has been closed.
 func (t *Table) Closed() bool { return t.closed.Load() }
 
-// sweptRows is how many rows Sweep checks: all rows of a small table.
+// sweptRows is the maximum number of rows that Sweep checks. A small table has no more.
 const sweptRows = crowd
 
 // Sweep drops rows that have the same effect as a new user's, as of the time at. It checks only a

@@ -77,7 +77,7 @@ func isValidWindow(old *Rule, state []uint64, last int64) bool {
 
 // overdrawnFlag in the word of a count means that more was spent than fits. What exceeds the
 // capacity counts in the next window. Without the flag, a count above the capacity comes from a
-// capacity that was lowered, and ends with its window.
+// capacity that was lowered, and lapses with its window.
 const overdrawnFlag = 1 << 61
 
 // setWindow stores a window; for an empty window it stores zero words.
@@ -95,8 +95,8 @@ func (r *Rule) setWindow(state []uint64, start, count int64) {
 // countIn returns the count in the word of a window.
 func countIn(word uint64) int64 { return int64(word &^ overdrawnFlag) }
 
-// carried returns how much of an overdrawn window still counts in the window that starts later
-// nanoseconds after it.
+// carried returns how much of an overdrawn window still counts in a later window. later is the time
+// between their starts, in nanoseconds.
 func (r *Rule) carried(state []uint64, later int64) int64 {
 	count := countIn(state[1])
 	windows := later / r.interval
@@ -106,8 +106,8 @@ func (r *Rule) carried(state []uint64, later int64) int64 {
 	return max(0, count-windows*r.capacity)
 }
 
-// windowsAfter returns the start of the first window by which the allowances of all windows since
-// start add up to count.
+// windowsAfter returns the end of the window in which count is used up: the allowances of the
+// windows from start to that one add up to at least count.
 func (r *Rule) windowsAfter(start, count int64) int64 {
 	length, _ := scale((count-1)/r.capacity+1, r.interval, 1)
 	return min(start+length, MaxTime-1)

@@ -6,8 +6,9 @@ import "cmp"
 //
 // The row holds the current day, so that a decision within that day needs no calendar. If the
 // calendar changes during a day, the day continues to its end, and a transitional day follows. The
-// transitional day lasts until the first boundary that is at least 12 h away. Its allowance is
-// proportional to its length, relative to 24 h. So a user gains nothing from a change of zone.
+// transitional day lasts until the first boundary at least 12 h after its start (24 h if the
+// capacity is 1). Its allowance is proportional to its length, and whole from 24 h on. So a user
+// gains nothing from a change of zone.
 var dailyWindow = algorithm{
 	name:   "daily-window",
 	code:   2,
@@ -168,7 +169,7 @@ func (d countedDay) store(state []uint64) {
 	state[1] = uint64(d.count) | d.flags
 }
 
-// dayAt returns the day that contains the time, which isn't before the day in the row.
+// dayAt returns the day that contains the time. The time must not be before the day in the row.
 func (r *Rule) dayAt(state []uint64, at int64) countedDay {
 	if d := loadDay(state); at < d.End*nanosPerSecond {
 		return d
@@ -186,9 +187,9 @@ func (r *Rule) laterDay(state []uint64, at int64) countedDay {
 	return countedDay{Day: r.calendar.DayOf(at / nanosPerSecond)}
 }
 
-// dayAfter returns the day that follows d, which is overdrawn, or during which the calendar has
-// changed. A day after such a change is transitional, unless the calendar has a boundary there. The
-// excess of an overdrawn day counts on the next.
+// dayAfter returns the day that follows d. Either d is overdrawn, or the calendar has changed
+// during d. The day after such a change is transitional, unless the calendar has a boundary at the
+// end of d. The excess of an overdrawn day counts on the next.
 func (r *Rule) dayAfter(d countedDay) (next countedDay) {
 	if d.has(changingFlag) && r.calendar.FirstBoundary(d.End) != d.End {
 		least := int64(secondsPerDay / 2)
@@ -206,7 +207,7 @@ func (r *Rule) dayAfter(d countedDay) (next countedDay) {
 	return next
 }
 
-// maxCarriedDays is the maximum number of days whose allowances an overdrawn day uses up.
+// maxCarriedDays is the maximum number of later days whose allowances an overdrawn day uses up.
 const maxCarriedDays = 1000
 
 func (r *Rule) levelOfDay(d countedDay) level {

@@ -6,7 +6,8 @@ import "slices"
 type Place struct {
 	Table *Table
 	User  string
-	// Order maps names of limits to their index in the policy; nil means the compiled order.
+	// Order maps names of limits to their index in the policy; nil means the order in which they
+	// were compiled.
 	Order map[string]int
 }
 
@@ -86,7 +87,7 @@ func (t *Table) Peek(user string, q *Request, others ...Place) (d Decision) {
 	return d
 }
 
-// dryRun returns the hearing of a decision without storing any effects.
+// dryRun returns a hearing that judges by copies of the rows, so its decision has no effects.
 func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *hearing {
 	h := &hearing{request: q, decision: d, accounts: []account{Place{Table: t, User: user}.copy(q.Roles)}}
 	for _, other := range others {

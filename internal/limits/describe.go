@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// RowText is what a row contains, for people. Its JSON form has names for everything.
+// RowText is what a row contains, for people. Its JSON form has names in place of codes.
 type RowText struct {
 	Seq    uint64    `json:"seq"`    // number of the write
 	Writer uint32    `json:"writer"` // the process that wrote the row
 	Last   time.Time `json:"last,omitzero"`
-	// Kept is until when the row is kept, if the rest has no effect any more before that.
+	// Kept is until when the row is kept, if its contents have no effect any more before then;
+	// otherwise zero.
 	Kept time.Time `json:"kept_until,omitzero"`
 	// Strikes are nil if the user has none.
 	Strikes *StrikesText    `json:"strikes,omitempty"`
@@ -22,7 +23,7 @@ type RowText struct {
 // StrikesText is a user's strikes.
 type StrikesText struct {
 	Count       uint64    `json:"count"`
-	Practice    bool      `json:"practice,omitempty"` // a policy that observes has given them
+	Practice    bool      `json:"practice,omitempty"` // given while the policy only observed
 	At          time.Time `json:"at,omitzero"`        // of the last
 	SilentUntil time.Time `json:"silent_until,omitzero"`
 }
@@ -38,7 +39,7 @@ type UsageText struct {
 	ExtraCapacity int64     `json:"extra_capacity,omitempty"`
 	ExtraInterval string    `json:"extra_interval,omitempty"`
 	Slices        int       `json:"slices,omitempty"` // of a sliding window that has several
-	Until         time.Time `json:"until,omitzero"`   // from then on the usage has no effect
+	Until         time.Time `json:"until,omitzero"`   // when the usage no longer has any effect
 	State         []uint64  `json:"state"`            // the algorithm's own numbers
 }
 

@@ -52,8 +52,9 @@ func (t *Table) lockHash(hash uint64) *shard {
 	return nil
 }
 
-// lockNext is lockHash for a caller who may already hold a shard; nil means none. It unlocks this
-// shard, unless it is also the shard for the hash.
+// lockNext is lockHash for a caller that may already hold a shard: that is this shard, or nil. If
+// that is also the shard for the hash, lockNext returns it, still locked. Otherwise lockNext
+// unlocks that first.
 func (t *Table) lockNext(that *shard, hash uint64) *shard {
 	if that != nil {
 		if t.shard(hash) == that {
@@ -75,7 +76,7 @@ type shardState uint8
 
 const (
 	open    shardState = iota
-	crowded            // the next user of the shard splits it
+	crowded            // the next call of lock splits it
 	closed             // the rows have moved to other shards, or the table is closed
 )
 

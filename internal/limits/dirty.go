@@ -16,7 +16,7 @@ type Batch struct {
 
 // takenRow is a row at the time it was taken.
 type takenRow struct {
-	key     uint64 // its identity
+	key     uint64 // see identityOf
 	version uint32
 }
 

@@ -8,7 +8,7 @@ type Draft struct {
 	account
 	base  *Row
 	asked *Set     // see Row
-	room  *rowRoom // of the draft's words, for Row; nil if they don't fit
+	room  *rowRoom // holds the draft's words, and memory for Row; nil if they don't fit
 }
 
 // rowRoom is the memory for a row of usual size.
@@ -25,7 +25,7 @@ func NewDraft(set *Set, base *Row, at int64) *Draft {
 	return d
 }
 
-// Load makes d what NewDraft returns.
+// Load makes d the draft that NewDraft would return.
 func (d *Draft) Load(set *Set, base *Row, at int64) { d.load(set, base, at, nil) }
 
 // load makes the draft a copy of a row, and uses the room for its words if they fit.
@@ -78,7 +78,7 @@ func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decisi
 	}
 }
 
-// Spent is what messages have spent that a row doesn't include yet.
+// Spent is what messages have spent and a row doesn't include yet.
 type Spent struct {
 	At      int64 // when they counted
 	N       int64 // cost of allowed messages
@@ -246,7 +246,8 @@ func ExplainDrafts(drafts []*Draft, orders []map[string]int, q *Request) (d Deci
 	return d, levels, s
 }
 
-// forgottenOwn is how long a store keeps a row that would have been kept forever before a change.
+// forgottenOwn is how long a store keeps a changed row if it would have kept the row before the
+// change forever.
 const forgottenOwn = 7 * secondsPerDay * nanosPerSecond
 
 // Row returns the draft as a row with that stamp, written at the given time. The draft must not be
@@ -284,11 +285,11 @@ func (r *Row) foreignUsages() []foreignUsage {
 	return r.foreign
 }
 
-// ReadWith reports whether the row was read with that set; a nil row was.
+// ReadWith reports whether the row was read with that set. It returns true for a nil row.
 func (r *Row) ReadWith(set *Set) bool { return r == nil || r.asked == set }
 
-// After returns the set as it is in force after another set. A user without a row gets the state of
-// a user who had none under the old set: a day that began under that set continues.
+// After returns the set for use after the set old. A user without a row gets the state of a user
+// who had none under the old set: a day that began under that set continues.
 func (s *Set) After(old *Set, at int64) *Set {
 	if old == nil {
 		return s
@@ -296,8 +297,8 @@ func (s *Set) After(old *Set, at int64) *Set {
 	return conversionOf(old, s, nil, at).set
 }
 
-// ImportStrikes takes over the strikes and the silence of a row that was changed without the store,
-// if they are newer. A nil row has none.
+// ImportStrikes copies the strikes and the silence of a row that was changed without the store, if
+// its strikes are newer. A nil row has none.
 func (d *Draft) ImportStrikes(from *Row) {
 	if from == nil || from.words[wordStrikeAt] <= d.row[wordStrikeAt] {
 		return

@@ -1,9 +1,10 @@
 package limits
 
-// EmptyRow returns the bytes of a row that replaces a user's row by that of a new user: no usage,
-// strikes, override or grants. It is the next write of the row, so that no node restores an earlier
-// one. until is when all earlier writes of the row have no effect, or Never; a row that had no end
-// is kept for a week. It needs no Set. The error says why the row can't be read.
+// EmptyRow returns the bytes of a row that replaces the row in data. The new row is that of a new
+// user, without usage, strikes, override or grants. It counts as the next write of the row, so that
+// no node restores an earlier one. until is when no earlier write of the row has any effect any
+// more, or Never. The new row is kept until then, or for a week if until is Never. EmptyRow needs
+// no Set. The error says why data can't be read.
 func EmptyRow(data []byte, writer uint32, at, until int64) (empty []byte, keptUntil int64, err error) {
 	if _, err := DescribeRow(data); err != nil {
 		return nil, 0, err

@@ -59,7 +59,8 @@ func (s *shard) evict(at int64) {
 	}
 }
 
-// evictTo drops rows until only count are left.
+// evictTo evicts rows until only count are left. It never evicts the row of a user with an
+// override.
 func (s *shard) evictTo(count int, at int64) {
 	if count >= s.count {
 		return
@@ -88,7 +89,7 @@ func (s *shard) dropEvicted(v victim) {
 	}
 }
 
-// isHeld reports whether a row holds more than a partly used allowance.
+// isHeld reports whether a row holds more than a partly used allowance: see Dropped.
 func (s *shard) isHeld(row []uint64, at int64) bool {
 	if hasFlag(row, pinnedFlag|personalFlag) || int64(row[wordSilentUntil]) > at {
 		return true

@@ -25,8 +25,8 @@ func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 	return p.shard.set.isForgotten(row, at, own)
 }
 
-// Forgotten is Table.Forgotten for users without a row. A nil set has no limits, so only the stored
-// parameters matter.
+// Forgotten is Table.Forgotten for users without an override, grants or pardons. A nil set has no
+// limits, so only the stored parameters matter.
 func (s *Set) Forgotten(row StateRow, at int64) (bool, error) { return s.isForgotten(row, at, nil) }
 
 // isForgotten is Forgotten for a user with the personal record own, which may be nil.

@@ -10,10 +10,10 @@ type SeenRow struct {
 }
 
 // IsFrozen judges a message by rows as they were last seen, and reports whether the decision
-// certainly also holds for the rows as they are now. It does if the user is exempt. So does a
-// refusal that changes nothing, if a message of cost 1 has no room either, and if both are still
-// true after the duration skew, by which the clock of another node may be ahead. Then nobody can
-// have changed the rows in the meantime, except by hand. Rows of limits with other scopes must
+// certainly also holds for the rows as they are now. The decision holds if the user is exempt. A
+// refusal holds if it changes nothing and a message of cost 1 has no room either, and if both are
+// still true after the duration skew. The clock of another node may be ahead by skew. Then nobody
+// can have changed the rows in the meantime, except by hand. Rows of limits with other scopes must
 // refuse by themselves, since messages in other channels or of other users use them, too.
 //
 // until is the time up to which the same request certainly gets the same decision, except for its
@@ -33,7 +33,7 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 	least := min(q.At+skew, MaxTime-1)
 	if len(rows) == 1 && !rows[0].Set.ranked && q.Cost == 1 && !q.UpTo && !q.Try && d.RetryAt-1 > least && d.RetryAt < MaxTime && d.At == q.At {
 		// Refusals don't change in between: limits, strikes and silences only ever expire. The
-		// priority of a refused message may change there and back.
+		// priority of a refused message may change and change back.
 		s.later = *q
 		s.later.At = d.RetryAt - 1
 		if !s.judge(rows, &s.later, &s.decision) && s.decision.repeats(d) {

@@ -77,7 +77,7 @@ func (p *personal) draw(r *Rule, state []uint64, at, n int64) (drawn int64) {
 // Grant gives the user n extra messages in the limit of that name ("" means the first that counts
 // by days). It returns when they lapse, which is the end of the limit's current window. If no
 // window is open, it is the user's next daily reset. If no limit counts by days, it is 24 hours
-// later. The error is ErrNoLimit, or ErrClosed if the table is closed.
+// later. The error is ErrNoLimit if there is no such limit, or ErrClosed if the table is closed.
 func (t *Table) Grant(user, limit string, n, at int64) (until int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +89,7 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, err error) 
 	return until, err
 }
 
-// grantIndex returns the index of the limit that a grant for that name is about, or -1.
+// grantIndex returns the index of the limit that Grant means by that name, or -1 if there is none.
 func (s *Set) grantIndex(limit string) int {
 	if limit == "" {
 		return s.firstDaily()

@@ -5,8 +5,8 @@ type Request struct {
 	// At is in nanoseconds since the Unix epoch. It is at least 0 and less than MaxTime.
 	At int64
 	// Latest is the latest time at which a row can have been last used, unless a clock was set back
-	// since; see Present.Note. 0 means that a message that is too early always shows that the clock
-	// was set back.
+	// since; see Present.Note. 0 means that a message more than a minute before the last use always
+	// shows that the clock was set back.
 	Latest int64
 	Cost   int64 // 1 or more
 	Roles  uint8 // one bit per role
@@ -21,7 +21,7 @@ type Request struct {
 // Decision is the decision on a message, and its grounds. Times are nanoseconds since the Unix
 // epoch.
 type Decision struct {
-	Set *Set // the user's set in the channel
+	Set *Set // the set of the channel's limits per user
 	// Limit is the limit that throttles, or would throttle if it were enforced. If all limits allow
 	// the message, it is the deciding limit with the least remaining. It is nil if there is no such
 	// limit.
@@ -46,8 +46,8 @@ type Decision struct {
 	// no strike.
 	Rung    int
 	Allowed bool
-	// Low means that the message is of low priority: a deciding cascade's first bucket doesn't hold
-	// it, and all deciding cascades together hold it.
+	// Low means that the message is of low priority: the first bucket of a deciding cascade doesn't
+	// hold it, but each deciding cascade has a bucket that does.
 	Low       bool
 	Exempt    bool // the user is exempt; nothing was judged
 	Observed  bool // allowed, but an observing limit is full
@@ -127,8 +127,8 @@ func (h *hearing) isExempt() bool {
 	return h.request.Exempt
 }
 
-// nextExemption returns when the user's roles exempt the user again. It returns Never unless an
-// override prevents that now and will end.
+// nextExemption returns when an override ends that keeps the user from being exempt by role. It
+// returns Never if there is no such override, or if it doesn't end.
 func (h *hearing) nextExemption() int64 {
 	own := h.accounts[0].personal
 	if own == nil || own.ExemptUntil == 0 || !own.IsExempt(h.request.Exempt, own.ExemptUntil) {
@@ -190,7 +190,7 @@ func (a *account) indexOf(r *Rule) int {
 
 // findBlock returns the limit that blocks the message for longest, and the first time at which all
 // limits allow the cost. It considers the limits that decide, or if observers is true, those that
-// only observe. In a tie it returns the first limit.
+// only observe. In a tie it returns the first limit of the policy.
 func (h *hearing) findBlock(observers bool) block {
 	if h.ranked {
 		return h.findRankedBlock(observers)
@@ -308,8 +308,8 @@ func (h *hearing) spendAll() {
 	}
 }
 
-// prepare reads from the queues when the message may leave, and records which observing limits have
-// no room.
+// prepare sets LeaveAt from the queues, and Observed if an observing limit has no room. It charges
+// such a limit if the limit counts throttled messages.
 func (h *hearing) prepare(a *account) {
 	d := h.decision
 	for i := range a.rules {

@@ -15,7 +15,7 @@ const spareRows = 2
 // to its user's row. Up to a fifth of them is unused.
 func nameBytes(length int) int64 { return int64(nameSize(length)) * 5 / 4 }
 
-// shardsFor returns approximately how many shards a table with these users has.
+// shardsFor returns approximately how many shards a table with that many users has.
 func shardsFor(users int64) int64 { return min(shardCount, 1+users/crowd) }
 
 // UsersIn returns approximately how many users with numeric IDs fit into a table of memory bytes.
@@ -24,7 +24,7 @@ func (s *Set) UsersIn(memory int64) int64 {
 	return max(1, users-spareRows*shardsFor(users))
 }
 
-// Bytes returns the maximum number of bytes for the rows of users.
+// Bytes returns the maximum number of bytes for the rows of that many users.
 func (s *Set) Bytes(users int) int64 {
 	full := users * 10 / fullTenths
 	shards := int(min(shardCount, 1+2*users/crowd))
@@ -32,7 +32,7 @@ func (s *Set) Bytes(users int) int64 {
 	return int64(slots) * int64(s.width) * 8
 }
 
-// hasRoom reports whether users with rows of width words fit the table's memory.
+// hasRoom reports whether that many users, with rows of width words, fit into the table's memory.
 func (t *Table) hasRoom(users int64, width int) bool {
 	return t.bytesFor(users, width) <= t.memory
 }

@@ -103,13 +103,13 @@ type names struct {
 	gone int // bytes of removed names
 }
 
-// newNames returns names with room for used bytes and for more.
+// newNames returns names with room for used + more bytes, and some spare room.
 func newNames(used, more int) names {
 	size := used + more
 	return names{text: append([]byte(nil), make([]byte, 1+size+size/nameGrowth+min(used, 64))...)[:1]}
 }
 
-// nameGrowth is the part of the names by which their memory grows.
+// nameGrowth means that the memory of the names grows by an eighth.
 const nameGrowth = 8
 
 // nameSize returns how many bytes a name of that length takes in names.

@@ -14,9 +14,9 @@ type Parameter struct {
 	// Least and Most are the bounds, both inclusive. For a Length they are in nanoseconds, and for
 	// a Zone or a Clock they are 0.
 	Least, Most int64
-	// Suggested is a value to begin with when a person makes a new limit, in the unit of the
-	// bounds; 0 for a Zone or a Clock. The parameter can be omitted only if Suggested equals Least;
-	// it then has this value.
+	// Suggested is the initial value in a new limit, in the unit of the bounds. It is 0 for a Zone
+	// or a Clock. The parameter can be omitted only if Suggested equals Least; it then has this
+	// value.
 	Suggested int64
 	// Overridable means that a role or a user may have another value; see Numbers.
 	Overridable bool
@@ -37,9 +37,9 @@ const (
 type AlgorithmInfo struct {
 	Name       string
 	Parameters []Parameter
-	// Words is how many words of 8 bytes the state of one user takes, for a sliding window with one
-	// slice. If PerMessage is set, the state takes one more word for each message that the limit
-	// allows.
+	// Words is how many words of 8 bytes the state of one user takes. A sliding window with several
+	// slices takes more. If PerMessage is set, the state takes one more word for each message that
+	// the limit allows.
 	Words      int
 	PerMessage bool
 }

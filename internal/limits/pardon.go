@@ -53,7 +53,7 @@ func (t *Table) Pardon(user string, o Offence, now int64, others ...Place) (done
 // spent in the limits that count throttled messages. It clears their silences, unless another
 // penalty silences the user for longer. The offences must include every offence of the user from
 // the first to the last. PardonAll returns nil if the table is closed, or if there is nothing to
-// do, as for a second call. others are the additional places that the messages used.
+// do, for example on a second call. others are the additional places that the messages used.
 func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...Place) (taken *Taken) {
 	if len(offences) == 0 {
 		return nil
@@ -73,8 +73,8 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 	return taken
 }
 
-// pardon undoes the offences that are not pardoned yet in the user's own row, and returns them, the
-// last one first. taken is nil if there are none.
+// pardon undoes, in the user's own row, the offences that are not pardoned yet. It returns them,
+// the last one first. taken is nil if there are none.
 func (a *account) pardon(offences []Offence, now int64) (taken *Taken, undone []Offence) {
 	at := changeTime(a.row, now)
 	p := a.personalRecord()
@@ -221,8 +221,8 @@ func (a *account) isAsPardoned(taken *Taken) bool {
 	return true
 }
 
-// restore restores the parts of the row that the pardon changed. It calls changed with the index of
-// each limit that has changed since.
+// restore restores the parts of the row that the pardon changed. It skips a limit whose state has
+// changed since, and calls changed with the index of that limit.
 func (taken *pardonedRow) restore(row []uint64, changed func(i int)) {
 	setStrikeCount(row, strikeCount(taken.before))
 	row[wordSilentUntil] = taken.before[wordSilentUntil]

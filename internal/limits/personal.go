@@ -63,7 +63,7 @@ type personal struct {
 	variants [][]Rule
 }
 
-// copy returns a copy whose grants can be drawn from.
+// copy returns a copy whose grants can be used without effect on p.
 func (p *personal) copy() *personal {
 	return &personal{Own: p.Own, grants: slices.Clone(p.grants), pardoned: p.pardoned}
 }

@@ -5,7 +5,8 @@ package limits
 // are rounded; decisions never use them.
 type Picture struct {
 	// Tokens are those in a token bucket, or in a cascade's first bucket. They can be below 0 after
-	// a capacity was lowered. ExtraTokens are those in a cascade's second bucket.
+	// the capacity was lowered, or after messages that were allowed elsewhere. ExtraTokens are
+	// those in a cascade's second bucket.
 	Tokens, ExtraTokens float64
 
 	// Waiting is how many messages a leaky bucket holds. Leaves is when the next of them leaves; 0

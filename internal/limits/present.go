@@ -10,7 +10,7 @@ import (
 // The zero value knows no time yet. It is safe for concurrent use.
 type Present struct {
 	// onTime is Never minus the earliest time of a message that is on time, for the decisions that
-	// need no lock. It is 0 if all of them need it.
+	// need no lock. It is 0 if every decision needs the lock.
 	onTime atomic.Int64
 
 	mu sync.Mutex
@@ -37,8 +37,8 @@ const (
 	presentStep = clockJump / 2
 
 	// The present moves on by more than clockJump if two consecutive messages agree. It moves back
-	// if six do, over a time that is shorter for several users. Late messages hardly ever arrive so
-	// many at a time, in order, without one on time between them.
+	// if six do, over a time that is shorter for several users. So many late messages hardly ever
+	// arrive in order without a message on time between them.
 	aheadMessages  = 2
 	behindMessages = 6
 	behindSeveral  = 10 * nanosPerSecond

@@ -2,7 +2,7 @@ package limits
 
 import "math"
 
-// priority says which messages a limit keeps its reserve for.
+// priority is the priority of a message. A limit keeps its reserve for messages of normal priority.
 type priority bool
 
 const (
@@ -30,10 +30,11 @@ func (h *hearing) isLow() (low bool) {
 	return low
 }
 
-// findRankedBlock is findBlock if messages have priorities. A message passes as soon as it does at
-// either priority. At normal priority, the first bucket of each deciding cascade must hold it. At
-// low priority, any bucket must, and the reserves apply. So the end of the block is the earlier
-// one, and the limit is the one that blocks the message for longest until then.
+// findRankedBlock is findBlock if messages have priorities. A message passes as soon as the limits
+// allow it at either priority. At normal priority, the first bucket of each deciding cascade must
+// hold it. At low priority, one bucket of each must, and the reserves apply. So the block ends at
+// the earlier of the two times. The limit is the one that blocks the message for longest until
+// then.
 func (h *hearing) findRankedBlock(observers bool) block {
 	normal := h.findBlockAt(normalPriority, observers)
 	if normal.account == nil {

@@ -14,7 +14,7 @@ const (
 // wordMeta: version << 32 | series << 27 | roles << 20 | strikes << 4 | flags.
 const (
 	dirtyFlag    = 1 << 0 // changed since a store confirmed it
-	pinnedFlag   = 1 << 1 // not evicted before a store confirms it
+	pinnedFlag   = 1 << 1 // evicted last, and never dropped as fresh, before a store confirms it
 	personalFlag = 1 << 2 // the user has a personal record
 
 	strikeShift  = 4
@@ -32,7 +32,8 @@ func setStrikeCount(row []uint64, n int) {
 	row[wordMeta] = row[wordMeta]&^(maxStrikes<<strikeShift) | uint64(n)<<strikeShift
 }
 
-// rolesOf returns the user's roles when they last spent. They determine the numbers that applied.
+// rolesOf returns the roles that the user had at the last use. These roles determine the numbers
+// that applied.
 func rolesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> rolesShift & maxRoles) }
 
 func setRoles(row []uint64, roles uint8) {

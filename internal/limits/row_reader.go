@@ -7,8 +7,8 @@ import (
 )
 
 // ReadRow reads a row under a set that has been in force since the given time. It converts usage
-// that was spent under other parameters, as of that time or the row's last use. If data is empty,
-// the row is nil.
+// that was spent under other parameters, as of that time or the row's last use, whichever is later.
+// If data is empty, the row is nil.
 func ReadRow(set *Set, since int64, data []byte) (*Row, error) {
 	if len(data) == 0 {
 		return nil, nil

@@ -120,8 +120,8 @@ func checkProduct(name string, n int64, lengthName string, length time.Duration)
 	return nil
 }
 
-// scale returns x × num ÷ den, rounded down and limited to MaxTime-1. exact reports whether the
-// result is exact. No argument may be negative, and den must not be 0.
+// scale returns x × num ÷ den, rounded down and limited to MaxTime-1. exact is false if the result
+// was rounded. No argument may be negative, and den must not be 0.
 func scale(x, num, den int64) (q int64, exact bool) {
 	hi, lo := bits.Mul64(uint64(x), uint64(num))
 	if hi >= uint64(den) {

@@ -278,9 +278,9 @@ func (s *Set) assignWords(words []int) {
 	}
 }
 
-// withRoom returns the set with the needed number of state words for each limit. If the row would
-// exceed its maximum, earlier limits get the room first. If a log has room for as many messages as
-// its limit allows, but not for all its contents, it makes the same decisions.
+// withRoom returns the set with at least the needed number of state words for each limit. If the
+// row would exceed its maximum, earlier limits get the room first. A log makes the same decisions
+// if it has room for as many messages as its limit allows, even if not for all its contents.
 func (s *Set) withRoom(needed []int) *Set {
 	words := make([]int, len(s.rules))
 	spare := MaxRow - s.width

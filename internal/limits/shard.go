@@ -10,7 +10,7 @@ import (
 type shard struct {
 	mu      sync.Mutex
 	state   shardState
-	depth   uint8  // 1<<depth shards of this size would be the table
+	depth   uint8  // the shard is for one in 1<<depth hashes
 	version uint32 // counts row changes
 	slots
 	set      *Set // layout of the rows
@@ -19,8 +19,8 @@ type shard struct {
 	// names holds the IDs that are not plain numbers.
 	names  names
 	number int   // first entry in the table's directory
-	hand   int   // slot that tidy checks next
-	seen   int64 // time of the last decision that added a row
+	hand   int   // slot that advance returned last
+	seen   int64 // time of the last call of tidy
 }
 
 // find returns the slot of a key with that hash. If the user has a name, the key is without its
@@ -124,8 +124,8 @@ func (s *shard) setPersonal(key uint64, p *personal) {
 	s.personal[key] = p
 }
 
-// pin keeps a row until a store has confirmed it, if there is a store. If the row were dropped
-// earlier, a restart would restore its previous stored state.
+// pin keeps a row from being dropped as fresh until a store has confirmed it, if there is a store.
+// If the row were dropped earlier, a restart would restore its previous stored state.
 func (s *shard) pin(row []uint64) {
 	if s.table.stored.Load() {
 		row[wordMeta] |= pinnedFlag

@@ -30,7 +30,7 @@ type foreignUsage struct {
 // A row's bytes begin with their version. What follows:
 //
 //	the last writes: seq, writer (4 bytes), length of its turn
-//	the number of turns before that are known, and for each: mark (2 bytes), length
+//	the number of known turns before that one, and for each: mark (2 bytes), length
 //	until, last, series << 7 | roles, flags
 //	the strikes, if the flags say so: their number, the time of the last, end of the silence
 //	the number of limits, and for each: code, name, calendar, capacity, interval, more parameters

@@ -8,8 +8,8 @@ import (
 // maxLog is the maximum number of messages in a user's sliding log.
 const maxLog = 1024
 
-// slidingLog allows a number of messages in the last period of every, and stores the time of each
-// message. It is exact, and takes eight bytes for each message of a user.
+// slidingLog allows a number of messages in any period of the duration every, and stores the time
+// of each message. It is exact, and takes eight bytes for each message of a user.
 //
 // The words: the number of times, then the times, oldest first; a message of cost n is stored n
 // times. Expired times stay until their room is needed.

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// slidingWindow allows a number of messages in the last period of every. It estimates the usage
-// from counts. The clock divides time into slices of every ÷ slices, by default of every. The
+// slidingWindow allows a number of messages in the period of the duration every that ends now. It
+// estimates the usage from counts. Time is divided into slices of the duration every ÷ slices. The
 // counts of the slices within the period count in full. Only a part of the oldest slice lies in the
-// period, and the same fraction of its count counts. With one slice, this is the approximation that
-// Cloudflare described in 2017: the current window, and a part of the previous one. Slices begin at
-// multiples of their duration since the Unix epoch. The estimate is compared exactly, without
-// rounding.
+// period, and the same fraction of its count counts. With one slice, the default, this is the
+// approximation that Cloudflare described in 2017: the current window, and a part of the previous
+// one. Slices begin at multiples of their duration since the Unix epoch. The estimate is compared
+// exactly, without rounding.
 //
 // The words: start of the current slice; then the counts of 32 bits, two in a word, the high half
 // first: of the current slice, of the one before it, and so on.
@@ -47,7 +47,7 @@ var slidingWindow = algorithm{
 		for room < 0 {
 			start, passed = start+r.slice, passed+1
 			oldest = r.oldest(state, passed)
-			room += oldest // it no longer counts whole
+			room += oldest // it no longer counts in full
 		}
 		if room >= oldest {
 			return max(at, start)
@@ -99,8 +99,8 @@ var slidingWindow = algorithm{
 
 	// The slice of the last use is replaced by the slice that contains at, and keeps its count, as
 	// do the others. The usage from the oldest slice stays as it was at the last use, wherever at
-	// is in its slice. It is rounded down to what whole messages of that slice count, so that
-	// everything that fitted still fits.
+	// is in its slice. This usage is rounded down to what whole messages of that slice count, so
+	// that everything that fitted still fits.
 	rewind: func(r *Rule, state []uint64, last, at int64) {
 		left := r.slide(state, last) + r.slice - last
 		start := r.startOfSlice(at)
@@ -139,7 +139,7 @@ func (r *Rule) setSlices(n int64) {
 func (r *Rule) startOfSlice(at int64) int64 { return at - at%r.slice }
 
 // sliceAt returns the start of the slice that contains a time, and how many slices passed since the
-// one that is current in the state.
+// one that is current in the state, at most slices + 1.
 func (r *Rule) sliceAt(state []uint64, at int64) (start int64, passed int) {
 	start = int64(state[0])
 	switch since := at - start; {
@@ -163,7 +163,8 @@ func (r *Rule) slide(state []uint64, at int64) (start int64) {
 	return start
 }
 
-// countOf returns a count in the state, the current slice's for 0, and 0 for a slice after it.
+// countOf returns the count of the slice i slices before the current one. It returns 0 if i is
+// negative.
 func countOf(state []uint64, i int) int64 {
 	if i < 0 {
 		return 0
@@ -171,7 +172,7 @@ func countOf(state []uint64, i int) int64 {
 	return int64(uint32(state[1+uint(i)/2] >> halfOf(i)))
 }
 
-// setCount sets a count in the state. setCurrent must follow.
+// setCount sets the count that countOf returns. setCurrent must follow.
 func setCount(state []uint64, i int, count int64) {
 	word := &state[1+uint(i)/2]
 	*word = *word&^(math.MaxUint32<<halfOf(i)) | uint64(count)<<halfOf(i)

@@ -39,7 +39,7 @@ const (
 
 // The slots are laid out again when nine in ten are used. They then grow by a sixteenth, so hardly
 // more than a seventh of the memory is ever unused. In return, each row moves 16 times on average.
-// A few slots grow by a quarter, up to smallGrowth slots.
+// A small number of slots grows by a quarter, but by at most smallGrowth.
 const (
 	fullTenths  = 9
 	growth      = 16

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// StateRow is part of a user's state, as bytes for a store. It is the usage of the limit of that
-// name, or the user's standing, or the user's override, grants and pardons.
+// StateRow is part of a user's state, as bytes for a store. It is the usage of the limit that Limit
+// names, or the user's standing, or the user's override, grants and pardons.
 type StateRow struct {
 	User, Limit string
 	Data        []byte
@@ -204,8 +204,8 @@ func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error)
 	return nil
 }
 
-// mostOfMore returns the maximum of a number that Rule.appendMore has written: of a count or, after
-// it, of an interval.
+// mostOfMore returns the maximum of number i that Rule.appendMore has written: the first is a
+// count, the second an interval.
 func mostOfMore(i int) uint64 {
 	if i == 0 {
 		return MaxMessages

@@ -6,7 +6,7 @@ import (
 )
 
 // Table keeps a row for each user of a channel or of all channels, or a single row for a whole
-// channel. It is safe for concurrent use. Create one with NewTable.
+// channel or for all channels as a whole. It is safe for concurrent use. Create one with NewTable.
 //
 // A table begins as a single shard, with one lock. A shard with many users splits in two, until
 // there are shardCount shards.
@@ -38,7 +38,7 @@ type Table struct {
 	swept int  // directory index of the next shard to sweep
 }
 
-// NewTable returns an empty table with the limits of the set, whose users take approximately memory
+// NewTable returns an empty table with the limits of the set. Its rows take approximately memory
 // bytes at most. However small memory is, the table keeps one user in each of its shards. It counts
 // the rows that it drops in dropped.
 func NewTable(set *Set, memory int64, dropped *Dropped) *Table {

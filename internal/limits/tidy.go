@@ -22,7 +22,8 @@ func (s *shard) tidy(at int64) {
 	s.makeRoom(now)
 }
 
-// dropFresh checks the next rows, and drops those that equal a new user's at a time.
+// dropFresh checks the next rows, and drops those that have the same effect as a new user's at that
+// time.
 func (s *shard) dropFresh(rows int, at int64) {
 	for range min(rows, s.len()) {
 		if slot := s.advance(); s.inUse(slot) && s.isFresh(s.row(slot), at) {

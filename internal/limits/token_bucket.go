@@ -2,7 +2,7 @@ package limits
 
 import "time"
 
-// tokenBucket holds burst tokens and regains one every refill.
+// tokenBucket holds up to burst tokens and regains one per refill.
 var tokenBucket = algorithm{
 	name:   "token-bucket",
 	code:   1,

@@ -11,7 +11,8 @@ func (t *Table) CountUnsent() {
 	t.first.makeUnsent()
 }
 
-// makeUnsent makes the slots remember which rows have something unsent, if the set says so.
+// makeUnsent makes the slots remember which rows have something unsent, if the set has words for
+// that.
 func (s *shard) makeUnsent() {
 	if s.set.unsent > 0 {
 		s.unsent = make(slotBits, len(s.dirty))
@@ -32,7 +33,7 @@ func (t *Table) TakeUnsent() (all []Unsent) {
 	return all
 }
 
-// takeAllUnsent appends what the shard's rows have unsent.
+// takeAllUnsent appends what the shard's rows have that wasn't sent yet.
 func (s *shard) takeAllUnsent(all []Unsent) []Unsent {
 	for k, word := range s.unsent {
 		if word == 0 {
@@ -51,7 +52,8 @@ func (s *shard) takeAllUnsent(all []Unsent) []Unsent {
 	return all
 }
 
-// takeUnsent returns what the row of a slot has unsent. It returns false if that is nothing.
+// takeUnsent returns what the row of a slot has that wasn't sent yet. It returns false if there is
+// nothing.
 func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 	row := s.row(slot)
 	if !s.set.hasUnsent(row) {
@@ -65,12 +67,13 @@ func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 	return u, true
 }
 
-// unsentOf returns what a row has unsent.
+// unsentOf returns the usage in a row that wasn't sent yet.
 func (s *Set) unsentOf(row []uint64) Spent {
 	return Spent{At: int64(row[wordLast]), N: int64(row[s.unsent]), Charged: int64(row[s.unsent+1]), Roles: rolesOf(row)}
 }
 
-// TakeUnsentOf is TakeUnsent for one user. It returns false if the user has spent nothing since.
+// TakeUnsentOf is TakeUnsent for one user. It returns false if the user has spent nothing since the
+// last call.
 func (t *Table) TakeUnsentOf(user string) (u Unsent, ok bool) {
 	var p place
 	if !t.lock(user, &p) {
@@ -150,8 +153,8 @@ func (p *place) importRow(next *Row) {
 	}
 }
 
-// copyState copies a state of the limit, which may have had more room. It copies as much of a log
-// as fits.
+// copyState copies a state of the limit that may have more room. It copies as much of a log as
+// fits.
 func (r *Rule) copyState(state, from []uint64) {
 	if r.isLog && len(from) > len(state) {
 		setLog(state, lastN(logTimes(from), len(state)-1))

@@ -2,7 +2,8 @@ package limits
 
 import "time"
 
-// userWindow allows a number of messages in a period that begins with the user's first message.
+// userWindow allows a number of messages in a period that begins with the user's first message
+// after the previous period.
 //
 // The words: start of the window, count.
 var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
