@@ -60,8 +60,8 @@ type span struct {
 }
 
 // rival is a lead over the monotonic clock that differs from the clock's, and on which stamps
-// agree. Each stamp has a vote for or against it, and votes is its majority since it appeared.
-// Without votes, there is no rival.
+// agree. Each stamp votes for or against the rival. votes is the majority for it, from 0 to
+// maxVotes; if it is 0, there is no rival.
 type rival struct {
 	span
 	first time.Duration // lead of the first stamp
@@ -148,8 +148,8 @@ func (c *Chat) follow(was, ahead, elapsed time.Duration) {
 	c.recent.ahead = max(c.recent.ahead, ahead)
 }
 
-// aheadAt returns the chat's lead over the monotonic clock. It is never less than the lead of the
-// recent stamps that agreed with it. The caller holds mu.
+// aheadAt returns the chat's lead over the monotonic clock. It is never less than the largest lead
+// of the recent stamps that agreed with the clock. The caller holds mu.
 func (c *Chat) aheadAt(elapsed time.Duration) time.Duration {
 	if !c.seen {
 		return 0
