@@ -19,12 +19,13 @@ type Histogram struct {
 }
 
 // New returns an empty Histogram. bounds are the upper bounds of its buckets, in ascending order.
-// unit is the value that its Counts call 1.
+// unit is the value that is 1 in the Bounds and the Sum of its Counts.
 func New(unit int64, bounds ...int64) *Histogram {
 	return &Histogram{bounds: bounds, unit: unit, counts: make([]atomic.Int64, len(bounds)+1)}
 }
 
-// OfDurations returns an empty Histogram of durations. Its Counts are in seconds.
+// OfDurations returns an empty Histogram of durations. The Bounds and the Sum of its Counts are in
+// seconds.
 func OfDurations(bounds ...time.Duration) *Histogram {
 	all := make([]int64, len(bounds))
 	for i, bound := range bounds {
@@ -64,7 +65,7 @@ func (h *Histogram) Counts() Counts {
 	return all
 }
 
-// Write writes the counts in the exposition format.
+// Write writes the counts in Prometheus's exposition format.
 func (c Counts) Write(w io.Writer, name string) {
 	var count int64
 	for i, n := range c.Counts {
