@@ -16,7 +16,7 @@ type Overrides struct {
 // a time zone takes effect only at the end of the day after the user's current one.
 const zoneWait = 72 * time.Hour
 
-// setOverrides sets the overrides of a group's users. It leaves out those that don't fit the
+// setOverrides sets the overrides of a group's users. It leaves out numbers that don't fit the
 // policy: a limit may no longer exist, or may count differently. It also leaves out temporary
 // exemptions, because they say nothing about the time before they began. key is the users' key,
 // without their IDs.

@@ -15,7 +15,7 @@ type Reader struct {
 	Parse func(line string) (chatguard.Message, bool, error)
 
 	// Visit is called with each message and its line, which is valid until Visit returns. If Visit
-	// returns an error, the line counts as unreadable, unless the error is one of Stop.
+	// returns an error, the line counts as unreadable, unless the error comes from Stop.
 	Visit func(m chatguard.Message, line []byte) error
 
 	// Skipped is called for every line that cannot be read. Nil means no call.

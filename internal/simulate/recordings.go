@@ -67,8 +67,8 @@ type said struct {
 type author struct{ id, login string }
 
 // Add adds a message. channelLogin is the login of its channel, and may be empty. Add retains
-// neither of them. An error means that the message is not added. After MaxRecorded messages the
-// error is Stop(ErrFull), so that Add can be called from Reader.Visit.
+// neither m nor channelLogin. An error means that the message is not added. After MaxRecorded
+// messages the error is Stop(ErrFull), so that Add can be called from Reader.Visit.
 func (r *Recordings) Add(m chatguard.Message, channelLogin string) error {
 	if r.count == MaxRecorded {
 		return Stop(ErrFull)
@@ -145,8 +145,8 @@ func (r *Recordings) Has(channelID string) bool { return r.byID[channelID] != ni
 // visitSize is the number of messages that Recordings.Timeline passes on at once.
 const visitSize = 1 << 10
 
-// Timeline calls visit with batches of a channel's messages since a time, in the order of time.
-// visit must not retain its argument. If visit fails or the context ends, Timeline stops and
+// Timeline calls visit with batches of a channel's messages since a time, in the order of their
+// times. visit must not retain its argument. If visit fails or the context ends, Timeline stops and
 // returns the error.
 func (r *Recordings) Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error {
 	c := r.byID[channelID]
