@@ -29,7 +29,7 @@ type Counted struct {
 	MostOffPercent float64 `json:"most_off_percent"`
 
 	OverUsers   int `json:"over_users"`   // the exact count was above the limit at some time
-	HeldUsers   int `json:"held_users"`   // the estimate was
+	HeldUsers   int `json:"held_users"`   // the estimate was above the limit at some time
 	MissedUsers int `json:"missed_users"` // over, but never held
 	// WorstMissed is how far above the limit the worst missed user got, as a fraction of the limit.
 	WorstMissed   float64 `json:"worst_missed"`
@@ -56,7 +56,7 @@ type AccuracyMeter struct {
 	window, log *chatguard.Guard
 	users       map[userKey]*comparedUser
 	result      Accuracy
-	off         float64 // sum of the messages' parts
+	off         float64 // sum of counts.off over the messages
 }
 
 // NewAccuracyMeter returns an AccuracyMeter for a sliding-window. The error is an *Error.
@@ -105,8 +105,9 @@ func (q *Question) runAccuracy(ctx context.Context, done *work, l *lane, message
 	return c.Result(), nil
 }
 
-// AddPoisson adds messages at independent random times of one user who writes perMinute messages on
-// average. Equal seeds give equal times. It counts the messages in added.
+// AddPoisson adds messages of one user at independent random times, on average perMinute messages
+// per minute. Equal seeds give equal times. AddPoisson counts the messages in added, and ends once
+// added equals messages.
 func (c *AccuracyMeter) AddPoisson(ctx context.Context, perMinute float64, seed uint64, messages int64, added *atomic.Int64) error {
 	traffic := Traffic{Kind: Poisson, PerMinute: perMinute, Seed: seed, For: Duration(maxSpan)}
 	if err := traffic.check(); err != nil {

@@ -14,7 +14,8 @@ type Answer struct {
 	work work
 }
 
-// Work returns how much work the answer took. Run stops soon after MaxWork.
+// Work returns how much work the answer took. Run returns an error soon after the work exceeds
+// MaxWork.
 func (a *Answer) Work() int64 { return int64(a.work) }
 
 // LaneAnswer is what one lane's limits did.
@@ -26,10 +27,10 @@ type LaneAnswer struct {
 	Steps        []Step   `json:"steps,omitempty"` // one for each message
 	Figures      *Figures `json:"figures,omitempty"`
 	Push         *Pushed  `json:"push,omitempty"` // of eager traffic
-	Edge         *int64   `json:"edge,omitempty"` // the most that can pass in a stretch of Question.Edge
+	Edge         *int64   `json:"edge,omitempty"` // the most that can pass in any stretch of the length Question.Edge
 }
 
-// dropSteps leaves only the figures.
+// dropSteps removes the messages and the steps.
 func (a *Answer) dropSteps() {
 	a.Messages = nil
 	for i := range a.Lanes {

@@ -40,8 +40,8 @@ func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) e
 	return nil
 }
 
-// edge returns the smallest number of messages that one of the limits lets through. No sender gets
-// more through all of them together.
+// edge returns the most that the strictest of the limits lets through. No sender gets more through
+// all of them together.
 func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most int64) (int64, error) {
 	if span <= 0 || span > maxSpan {
 		return 0, errorf("the span is %s: use more than 0s, up to 366d", chatguard.FormatDuration(span))

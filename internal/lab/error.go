@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Error is a question that can't be answered. Its text names the lane, the limit and the fix.
+// Error says why a question can't be answered. Its text names the lane, the limit and the fix.
 type Error struct {
 	Lane  int    // number of the lane, from 1; 0 if the error isn't about a lane
 	Limit string // name of the limit; empty if the error isn't about one

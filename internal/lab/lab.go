@@ -26,12 +26,12 @@ const (
 	MaxAnswer   = 8 << 20
 	maxPictures = 6 << 20
 	// MaxWork is the maximum work for an answer: each decision counts 1, and each with a picture
-	// pictureWork. The largest one takes a few seconds.
+	// pictureWork. The largest answer takes a few seconds.
 	MaxWork     = 4_000_000
 	pictureWork = 16
 )
 
-// Question is what Run answers: lanes of limits, and messages or traffic that each of them gets.
+// Question is what Run answers: lanes of limits, and messages or traffic that each lane gets.
 type Question struct {
 	Lanes []Lane `json:"lanes"` // 1 to MaxLanes
 	// Timezone is the IANA name of the zone of daily windows without their own; empty means UTC.

@@ -18,7 +18,7 @@ type lane struct {
 	bytesPerUser int64
 }
 
-// newLane checks a Lane.
+// newLane checks a Lane, and returns it with its policy.
 func newLane(number int, of Lane, timezone string) (*lane, error) {
 	if len(of.Limits) > MaxLimits {
 		return nil, errLimits(number, len(of.Limits))
@@ -68,7 +68,7 @@ func (l *lane) checkMemory(users int) error {
 	return err
 }
 
-// newGuard returns a Guard with the lane's limits that has seen nobody.
+// newGuard returns a new Guard with the lane's limits.
 func (l *lane) newGuard() (*chatguard.Guard, error) {
 	// The clock is never needed, because each message has a time.
 	return chatguard.New(l.policy, &chatguard.Options{Now: func() time.Time { return start }})

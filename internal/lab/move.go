@@ -27,14 +27,14 @@ func (m *Move) check() error {
 	return nil
 }
 
-// mover moves a Guard once it is time.
+// mover applies a Move to a Guard when the Move is due.
 type mover struct {
 	move   *Move // nil if there is none, or it is done
 	guard  *chatguard.Guard
 	policy chatguard.Policy
 }
 
-// before does what is due before a message.
+// before applies the Move if it is due before the next message.
 func (m *mover) before(next *chatguard.Message) error {
 	if m.move == nil || next.SentAt.Before(m.move.At.Time()) {
 		return nil

@@ -36,7 +36,8 @@ func (q *Question) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// describeQuestion describes an error of the JSON of a question. Errors of the package stay.
+// describeQuestion describes an error of the JSON of a question. Syntax errors and errors of this
+// package stay as they are.
 func describeQuestion(err error) error {
 	var syntax *json.SyntaxError
 	var wrong *Error

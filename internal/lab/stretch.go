@@ -19,7 +19,7 @@ func mostIn(times []int64, length time.Duration) int {
 }
 
 // Stretch adds up what happens within a length of time, and finds the stretch with the most. It
-// needs the times in order; one that is earlier than the last counts as the last. Create one with
+// needs the times in order; a time before the last one counts as the last one. Create one with
 // NewStretch.
 type Stretch struct {
 	length time.Duration

@@ -15,7 +15,7 @@ type Kind string
 // The kinds of traffic.
 const (
 	Steady  Kind = "steady"  // one message per Every
-	Bursts  Kind = "bursts"  // Size messages at once, each Every
+	Bursts  Kind = "bursts"  // Size messages at once, once per Every
 	Poisson Kind = "poisson" // PerMinute messages of each of the Users, at random times
 	// Eager is one sender per lane who sends each message as soon as the lane's limits allow it.
 	Eager Kind = "eager"
@@ -139,7 +139,7 @@ func (t *Traffic) all() iter.Seq[Message] {
 // end returns the time at which the traffic is over.
 func (t *Traffic) end() Moment { return momentOf(t.From) + Moment(t.For) }
 
-// bursts returns size messages at once, each Every.
+// bursts returns size messages at once, once per Every.
 func (t *Traffic) bursts(size int) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		for at := momentOf(t.From); at < t.end(); at += Moment(t.Every) {
