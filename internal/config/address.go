@@ -37,8 +37,7 @@ func checkURL(text string, schemes ...string) error {
 	return nil
 }
 
-// CheckPublicURL returns an error if the address that people use is invalid. The error has one
-// line.
+// CheckPublicURL returns an error if PublicURL is set and invalid. The error has one line.
 func (w Web) CheckPublicURL() error {
 	if w.PublicURL == "" {
 		return nil

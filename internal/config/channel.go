@@ -53,7 +53,7 @@ func (c *Config) OwnPolicy(names ...string) (chatguard.Policy, bool) {
 	return chatguard.Policy{}, false
 }
 
-// IsChecked reports whether the table NAME of Channels belongs to one of Check.Channels.
+// IsChecked reports whether the policy in Channels with that name is for one of Check.Channels.
 func (c *Config) IsChecked(name string) bool {
 	return slices.ContainsFunc(c.Check.Channels, func(id string) bool { return channelKey(id) == name })
 }

@@ -21,15 +21,15 @@ import (
 type Config struct {
 	Path string `toml:"-"` // file it was read from; empty for Default
 
-	// Database is the path of the SQLite file. In the file it is relative to the configuration
-	// file; Parse joins the two paths.
+	// Database is the path of the SQLite file. In the file it may be relative to the configuration
+	// file's folder; Parse joins the two paths.
 	Database string `toml:"database"`
 	// NoDatabase means that no database is used and nothing is saved. No file can set it.
 	NoDatabase bool `toml:"-"`
 	// Timezone is the IANA name of the time zone for the channels' days. It equals Policy.Timezone.
 	Timezone      string        `toml:"timezone"`
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of changes
-	Retention     Retention     `toml:"retention"`      // how long journal entries are kept
+	Retention     Retention     `toml:"retention"`      // how long journal entries, streams and people's names are kept
 
 	// Memory is the maximum memory of the whole process. A part of it is for the users of all
 	// channels.
@@ -145,7 +145,7 @@ type Web struct {
 	// empty.
 	PublicURL      string  `toml:"public_url"`
 	TrustedProxies []Proxy `toml:"trusted_proxies"` // proxies trusted to name the client
-	// Insecure allows listening off loopback without TLS.
+	// Insecure allows listening without TLS on addresses other than loopback.
 	Insecure bool `toml:"insecure"`
 	// TwitchSignIn lets broadcasters and moderators sign in with their Twitch accounts.
 	TwitchSignIn bool `toml:"twitch_sign_in"`
@@ -244,7 +244,7 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 
 // DatabaseOf returns the path of the database that the configuration at path names, even if the
 // configuration has mistakes elsewhere. If the file can't be read at all, it returns the default
-// path.
+// path, unless the environment names another.
 func DatabaseOf(path string, env func(string) (string, bool)) string {
 	database := Default().Database
 	if data, err := os.ReadFile(path); err == nil {

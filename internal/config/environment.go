@@ -87,7 +87,7 @@ const variablePrefix = "CHATGUARD_"
 // effect.
 type UnknownVariable struct {
 	Name string
-	Near string // the known variable that is probably meant, or ""
+	Near string // the known variable that is probably meant; "" if none is similar
 }
 
 // Variables selects from the names of environment variables. set are those that override the
@@ -116,7 +116,7 @@ func (c *Config) Variables(names []string) (set []string, unknown []UnknownVaria
 	return set, unknown
 }
 
-// nearestVariable returns the known variable with the most similar name, or "".
+// nearestVariable returns the known variable with the most similar name, or "" if none is similar.
 func nearestVariable(name string, known []string) string {
 	var short []string
 	for _, k := range known {

@@ -218,7 +218,7 @@ func (r *reader) readText(target encoding.TextUnmarshaler, value any, at place) 
 	return nil
 }
 
-// oneLength matches a number with a unit. If it matches but cannot be parsed, the number is too
+// oneLength matches a number with a unit. If a text matches but cannot be parsed, its number is too
 // large.
 var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
 

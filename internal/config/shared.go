@@ -88,7 +88,7 @@ func checkNoPassword(url string) error {
 	return nil
 }
 
-// storeSchemes are the beginnings of a store's URL.
+// storeSchemes are the schemes that a store's URL may have.
 var storeSchemes = []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"}
 
 // usesTLS reports whether the URL asks for TLS.
@@ -128,7 +128,8 @@ func checkNode(name string) error {
 	return nil
 }
 
-// isPlainName reports whether each character of a name stands for itself in a key.
+// isPlainName reports whether a name has at most 100 characters, each of which stands for itself in
+// a key.
 func isPlainName(name string) bool {
 	isOther := func(c rune) bool {
 		return c != '_' && c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
@@ -148,7 +149,8 @@ func checkShare(s Shared) error {
 	return fmt.Errorf("%v is not a part of the limits (want a number above 0, up to 1; 0.5 on each of two nodes)", s.Share)
 }
 
-// checkSharedInterval refuses an interval if there is no store to exchange with.
+// checkSharedInterval refuses an interval other than the default with ShareShares, because there is
+// no store to exchange with.
 func checkSharedInterval(s Shared) error {
 	if s.Mode == ShareShares && s.Interval != defaultShared().Interval {
 		return errors.New(`has no effect with mode = "shares": remove it`)

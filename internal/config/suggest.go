@@ -21,8 +21,8 @@ func (r *reader) unknownKey(table place, key string, known []string) error {
 
 // suggest suggests the key that was probably intended. It looks first for a similar name in the
 // table, and then for the same name in another table. If it finds neither, it lists the keys of the
-// table. For a key outside all tables, the same name in a table comes first, because its heading is
-// probably missing.
+// table. For a key outside all tables, the same name in a table comes first, because that table's
+// heading is probably missing.
 func suggest(at place, known []string) string {
 	table, key := at[:len(at)-1], at[len(at)-1].(string)
 	near, where := nearestName(key, known), keyLocation(table, key)
@@ -48,9 +48,9 @@ func keyLocation(table place, key string) string {
 	return keyLocationIn(documentOf(&c), key, "at the top, as ", "", "above the first [table]")
 }
 
-// keyLocationIn returns where a key belongs in an outline, or "". If the key is itself a table, the
-// result is asTable and the table's heading. prefix is put before the tables' names. For a key
-// outside all tables, the result is plain.
+// keyLocationIn returns where a key belongs in an outline, or "" if there is no such key. If the
+// key is itself a table, the result is asTable and the table's heading. prefix is put before the
+// tables' names. For a key outside all tables, the result is plain.
 func keyLocationIn(outline reflect.Value, key, asTable, prefix, plain string) string {
 	for _, f := range fieldsOf(outline) {
 		table, t := f.value, f.value.Type()

@@ -98,7 +98,7 @@ func (m *Memory) UnmarshalText(text []byte) error {
 // Secret is a text that never appears in logs or errors. It is set only by the environment.
 type Secret string
 
-// String returns whether there is a secret, but not the secret. Use string(s) for that.
+// String says whether there is a secret. Use string(s) for the secret itself.
 func (s Secret) String() string {
 	if s == "" {
 		return "unset"

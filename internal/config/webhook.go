@@ -14,7 +14,7 @@ type Webhook struct {
 	// Name is unique. It has letters, digits, _, . and -.
 	Name string `toml:"name"`
 	// URL is a secret. The environment variable CHATGUARD_WEBHOOK_NAME_URL overrides it. It is
-	// empty if neither sets it; see CheckWebhooks.
+	// empty if neither the file nor that variable sets it; see CheckWebhooks.
 	URL    webhook.Address `toml:"url"`
 	Format webhook.Format  `toml:"format"`
 	Events []webhook.Kind  `toml:"events"` // the default is all
@@ -29,7 +29,7 @@ type Webhook struct {
 // maxWebhooks is the maximum number of webhooks of a configuration.
 const maxWebhooks = 100
 
-// Hook returns the webhook as package webhook has it.
+// Hook returns the webhook in the form that package webhook uses.
 func (w Webhook) Hook() webhook.Hook {
 	return webhook.Hook{
 		ID: webhook.ConfiguredID(w.Name), Name: w.Name, Address: w.URL, Format: w.Format, Secret: webhook.Secret(w.Secret),
@@ -106,7 +106,7 @@ func (w *Webhook) check() (key string, err error) {
 }
 
 // CheckWebhooks returns an error if a webhook lacks its address or its secret. Only a process that
-// sends events calls it. Other commands may run without these environment variables.
+// sends events needs both. Other commands may run without these environment variables.
 func (c *Config) CheckWebhooks() error {
 	for i, w := range c.Webhooks {
 		switch at := (place{"webhook", i}); {
