@@ -65,7 +65,7 @@ func (d *Doctor) readFor(ctx context.Context) (entered bool, s twitch.Status, er
 	return entered, s, <-ended
 }
 
-// readableChannel returns a channel that is believed to exist, or "".
+// readableChannel returns a channel that is believed to exist, or "" if there is none.
 func (d *Doctor) readableChannel() string {
 	switch {
 	case len(d.accounts) > 0:

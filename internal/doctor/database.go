@@ -83,11 +83,11 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	return append(list, okFinding("%s, %s", path, usedBy))
 }
 
-// checkProcess asks the process that owns the database for its problems. Another command may own
-// the database, too; it doesn't answer.
+// checkProcess asks the process that owns the database for its problems. If the owner is another
+// command, it doesn't answer.
 func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 	if d.owner == nil || d.owner.User != "" {
-		return nil // checkDatabase has said it
+		return nil // checkDatabase reports that
 	}
 	s, err := request.AskStatus(ctx, d.owner, patience)
 	switch { // checkDatabase has the fix
@@ -108,7 +108,8 @@ func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 	return list
 }
 
-// linkedFile returns the file to which a symbolic link leads, which may be missing, or else path.
+// linkedFile returns the file to which the symbolic link at path leads, even if that file is
+// missing. If path isn't a link, linkedFile returns path.
 func linkedFile(path string) string {
 	target, err := os.Readlink(path)
 	switch {

@@ -38,7 +38,7 @@ type Doctor struct {
 	// owner is the process that owns the database, most likely a running chatguard; nil if there is
 	// none.
 	owner *sqlite.OwnedError
-	// hidden is why nobody can tell whether there is an owner; nil if that is known.
+	// hidden is why this user can't find out whether there is an owner; nil if that is known.
 	hidden  *sqlite.HiddenError
 	tokens  *token.Store
 	twitch  *twitchbot.Connection
@@ -127,8 +127,8 @@ func (d *Doctor) checks() []check {
 	}...)
 }
 
-// Run makes all checks and reports each finding at once, with the name of its check. It returns an
-// error if any finding is a problem. Call it once.
+// Run makes all checks. After each check, it reports the findings with the check's name. It returns
+// an error if any finding is a problem, if ctx ends first, or if report fails. Call it once.
 func (d *Doctor) Run(ctx context.Context, report func(check string, f Finding) error) error {
 	defer d.twitch.Close()
 	problems := 0
