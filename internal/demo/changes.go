@@ -91,5 +91,5 @@ func (p *past) revise(ctx context.Context, channelID, author string, edit func(*
 	return err
 }
 
-// savedOrNot returns the error of a change.
+// savedOrNot returns the error of a change, and ignores whether the change is saved yet.
 func savedOrNot(_ bool, err error) error { return err }

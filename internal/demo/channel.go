@@ -1,7 +1,7 @@
 // Package demo makes what `chatguard demo` shows: two simulated channels, and what chatguard has
 // done there in the last day and a half.
 //
-// It must not know the command line and the dashboard.
+// It must not know the command line or the dashboard.
 package demo
 
 import (

@@ -31,9 +31,9 @@ const (
 	liveSince      = 2 * time.Hour
 )
 
-// past is what a chatguard would have stored if it had moderated the demo's channels until now. The
+// past is what chatguard would have stored if it had moderated the demo's channels until now. The
 // messages go through a Guard and into a database, with the times at which they would have been
-// written. It runs in one goroutine, except for the clock.
+// written. Only one goroutine uses it, except for the clock.
 type past struct {
 	host   *host.Host
 	guard  *chatguard.Guard
@@ -143,7 +143,7 @@ func (p *past) addLines(crowd *faketwitch.Crowd, from, to time.Duration) {
 	}
 }
 
-// play lets everything happen in order, and writes it to the database.
+// play lets the events happen in order, and writes their effects to the database.
 func (p *past) play(ctx context.Context) error {
 	running, stop := context.WithCancel(ctx)
 	written := make(chan error, 1)
@@ -207,7 +207,7 @@ func (p *past) lift(_ context.Context, channelID, userID string) error {
 	return nil
 }
 
-// restoreTimeouts repeats at the simulated Twitch the timeouts that aren't over.
+// restoreTimeouts repeats the timeouts that aren't over, at the simulated Twitch.
 func (p *past) restoreTimeouts() {
 	for user, until := range p.silenced {
 		if left := until.Sub(p.start); left > 0 {

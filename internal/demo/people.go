@@ -50,8 +50,8 @@ func (all people) chattiest(channelID string) []userKey {
 	return users
 }
 
-// lastDeleted returns the channel's user whose message was deleted last, and who has not done
-// anything worse.
+// lastDeleted returns the channel's user whose message was deleted last, among the users with at
+// most two strikes and no other penalty since.
 func (all people) lastDeleted(channelID string) userKey {
 	users := slices.DeleteFunc(all.chattiest(channelID), func(u userKey) bool { return all[u].last != chatguard.Delete || all[u].strikes > 2 })
 	return slices.MaxFunc(users, func(a, b userKey) int { return all[a].lastAt.Compare(all[b].lastAt) })
