@@ -22,9 +22,10 @@ type file struct {
 	sum        string // SHA-256 of the new contents, in hex
 }
 
-// write writes the new file beside its place. It gets the owner of the file that it will replace,
-// if this user may do so. If mode is 0600, the new file has it. Otherwise it gets the mode of the
-// file that it will replace, or mode if there is none.
+// write writes the new file beside its place. If root runs this process, the new file gets the
+// owner of the file that it will replace, or of the folder if there is none. If mode is 0600, the
+// new file has it. Otherwise it gets the mode of the file that it will replace, or mode if there is
+// none.
 func (f *file) write(contents io.Reader, mode fs.FileMode) error {
 	// A killed process may have left a staged file.
 	if err := os.Remove(f.staged); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -149,8 +150,8 @@ func (f *file) place() error {
 	return nil
 }
 
-// keep gives the old file a second name. Then the new file can replace it in one step. Some file
-// systems have no second names: there, keep renames a database and copies other files.
+// keep makes a hard link to the old file. Then the new file can replace it in one step. Some file
+// systems have no hard links: there, keep renames a database and copies other files.
 func (f *file) keep() error {
 	if _, err := os.Lstat(f.kept); err == nil {
 		return nil
@@ -179,7 +180,7 @@ func (f *file) putBack() error {
 	case kept == nil && (isMoved || there != nil):
 		err = os.Rename(f.kept, f.target)
 	case kept == nil:
-		err = os.Remove(f.kept) // a second name of f.target
+		err = os.Remove(f.kept) // another hard link to f.target
 	case isMoved: // there was none before, or it is already put back
 		var isPlaced bool
 		if isPlaced, err = f.isPlaced(); isPlaced {

@@ -102,7 +102,8 @@ func (m *move) freeSuffix() string {
 	}
 }
 
-// apply does what the marker says, as far as it isn't done yet. If it can't, it undoes everything.
+// apply moves the files of the marker that aren't in their places yet. If one can't be moved, apply
+// undoes everything.
 func (m *move) apply(mark marker) error {
 	for _, marked := range mark.Files {
 		f := m.files[marked.Part]

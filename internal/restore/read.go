@@ -122,7 +122,8 @@ func (b *backup) unknownFile(name string) error {
 	return fmt.Errorf("%s contains %q, which this chatguard doesn't know: update chatguard", b.name, name)
 }
 
-// stageLogin writes the new login file, unless the present one is better.
+// stageLogin writes the new login file, unless the present one is the same, or a newer one of the
+// same account.
 func (b *backup) stageLogin(f *file) error {
 	if b.login == nil {
 		return nil
