@@ -87,7 +87,7 @@ func isTrusted(who string) bool {
 const careful = 0
 
 // checkAuthor returns an error unless an open file belongs to this process's user, to
-// administrators or to the system. It ignores the file like of ReadTrusted.
+// administrators or to the system. It ignores the second parameter, which only Unix needs.
 func checkAuthor(file *os.File, _ string) error {
 	descriptor, err := windows.GetSecurityInfo(windows.Handle(file.Fd()), windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {

@@ -26,8 +26,8 @@ func (a Access) Verb() string {
 }
 
 // ReadTrusted returns the contents of the file at path, up to most bytes. It refuses the file
-// unless only this process's user, root, administrators and, on Unix, the owner of the file like
-// can have written it. The file like may be missing.
+// unless only trusted users can have written it: this process's user, root, administrators and, on
+// Unix, the owner of the file at like. The file at like may be missing.
 func ReadTrusted(path, like string, most int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|careful, 0)
 	if err != nil {

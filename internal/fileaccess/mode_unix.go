@@ -47,8 +47,8 @@ func checkAuthor(file *os.File, like string) error {
 // ownerOf returns the ID of a file's owner. The result of os.Stat has it on all Unix systems.
 func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// IsOpenFolder reports whether other users may create files in a folder. The group whose ID is that
-// of the owner counts as the owner's own.
+// IsOpenFolder reports whether other users may create files in a folder. A group with the same ID
+// as the owner counts as the owner's own.
 func IsOpenFolder(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
