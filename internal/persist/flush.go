@@ -93,12 +93,12 @@ func (s *Store) runTurn(ctx context.Context, guard *chatguard.Guard) {
 	guard.State().SetDegraded(err != nil)
 }
 
-// Stuck returns a text if a flush has taken longer than limit without using the database, or "".
-// Time in the database doesn't count: it may be slow, locked or on a disk that doesn't answer, and
-// then a new process couldn't open it either.
+// Stuck returns a text if a flush has spent more time than limit outside the database; otherwise
+// "". Time in the database doesn't count: the database may be slow, locked or on a disk that
+// doesn't answer, and then a new process couldn't open it either.
 func (s *Store) Stuck(now time.Time, limit time.Duration) string { return s.flushing.Stuck(now, limit) }
 
-// inDatabase calls do during a flush. Its time doesn't count for Stuck.
+// inDatabase calls do during a flush. The time that do takes doesn't count for Stuck.
 func (s *Store) inDatabase(do func() error) error {
 	s.flushing.End(0) // there is only one flush at a time
 	defer func() { s.flushing.Begin(time.Now()) }()

@@ -19,7 +19,7 @@ type forgettings struct {
 	notes *notebook
 	// compact rewrites the file, so that nothing that was deleted stays in it.
 	compact func(context.Context) error
-	pending pending[chan error, string] // user IDs by the channel that receives the result
+	pending pending[chan error, string] // user IDs by the Go channel that receives the result
 }
 
 // UserChannels returns the IDs of the channels for which the database has rows of a user.

@@ -39,7 +39,7 @@ type Health struct {
 type healthRecord struct {
 	mu     sync.Mutex
 	h      Health
-	safe   time.Time // all earlier events are stored; zero before Run
+	safe   time.Time // all events before this time are stored; zero before Run
 	failed bool      // the last flush failed
 }
 

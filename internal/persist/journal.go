@@ -59,16 +59,16 @@ func writeEntries(ctx context.Context, tx *sql.Tx, r *records) error {
 }
 
 // writeInterrupted sets the outcome of pending entries up to last, because nothing will act on them
-// any more. An act may have been carried out just before the process ended.
+// any more. An action may have been carried out just before the process ended.
 func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, at time.Time) error {
 	_, err := tx.ExecContext(ctx, `UPDATE journal SET outcome_at = ?, outcome_result = ?, outcome_reason = ?
 		WHERE outcome_result = 'pending' AND id <= ?`, at.UnixNano(), string(journal.Unknown), journal.Interrupted, int64(last))
 	return err
 }
 
-// Throttled returns the newest n stored entries of users who have to wait beyond the time at, or
-// forever. For each user of each channel it returns only the newest such entry. The newest entries
-// come first.
+// Throttled returns the newest n stored entries of users who have to wait until after the time at,
+// or forever. For each user of each channel it returns only the newest such entry. The newest
+// entries come first.
 func (s *journalTable) Throttled(ctx context.Context, at time.Time, n int) ([]journal.Entry, error) {
 	return queryEntries(ctx, s.db, `SELECT `+entryColumns+` FROM journal WHERE id IN (
 			SELECT max(id) FROM journal WHERE may_speak_at > ? OR may_speak_at IS NULL

@@ -15,10 +15,10 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-// Minutes calls each for every minute of every channel, oldest first, with the messages sent at or
-// after since and before until. It includes pending records and omits minutes without messages. The
-// first minute is complete, even if since is within it. If each returns an error, or the context
-// ends, Minutes stops and returns that error.
+// Minutes calls the function each for every minute of every channel, oldest first, with the
+// messages sent at or after since and before until. It includes pending records and omits minutes
+// without messages. The first minute is complete, even if since is within it. If the function
+// returns an error, or the context ends, Minutes stops and returns that error.
 func (s *timelineTable) Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error {
 	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), until: until, minutes: map[minuteKey]*journal.Minute{}}
 	// Read pending messages first, so that none is missed if it is stored in between.

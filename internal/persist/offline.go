@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-// Commands such as forget use what is in this file. Their process runs no Store.
+// Commands such as forget use what is in this file. Their process doesn't call Run.
 
 // Traces are what a database has of a user.
 type Traces struct {
@@ -21,9 +21,9 @@ type Traces struct {
 	Rows     map[string]int // by table; only tables with rows
 }
 
-// FindTraces returns what the database at path has of a user. user is an ID or else a login, whose
-// upper and lower case make no difference; with a leading @, it is always a login. FindTraces works
-// whether or not a process owns the database.
+// FindTraces returns what the database at path has of a user. user is an ID, or else a login in
+// upper or lower case; with a leading @, it is always a login. FindTraces works whether or not a
+// process owns the database.
 func FindTraces(ctx context.Context, path, user string) (found []Traces, err error) {
 	db, err := Schema.OpenBeside(ctx, path)
 	if err != nil {

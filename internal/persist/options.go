@@ -13,7 +13,7 @@ type Options struct {
 	Logger *slog.Logger // nil means slog.Default()
 	// FlushInterval is the time from the start of one flush to the start of the next. 0 means 1 s.
 	FlushInterval time.Duration
-	Retention     time.Duration // lifetime of journal entries; 0: 30 days
+	Retention     time.Duration // lifetime of journal entries, streams and people's names; 0 means 30 days
 	// QueueSize is the maximum number of pending records of timeline and journal; beyond it,
 	// records are dropped. 0 means 100,000.
 	QueueSize int

@@ -19,7 +19,7 @@ type people struct {
 
 // FindPeople returns up to n users of a channel, including those of pending messages. The user
 // whose ID is the text comes first. Then come users whose login or display name begins with the
-// text, and then those in which one of them contains it. Case, accents and width make no
+// text, and then users whose login or display name contains it. Case, accents and width make no
 // difference. Within each group, the users who spoke last come first. An empty text finds the users
 // who spoke last.
 func (s *people) FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error) {
@@ -79,9 +79,9 @@ func (s *people) FindNoted(ctx context.Context, channelID, text string, n int) (
 }
 
 // UserByLogin returns the ID of the user who has a login, as far as the channel's messages tell:
-// the user spoke last under it, and under no other login since. The platform may have given the
-// login to somebody else since then. The login must be spelled as on the platform. ok is false if
-// there is no such user.
+// the last user to speak under it, if that user has spoken under no other login since. The platform
+// may have given the login to somebody else since then. The login must be spelled as on the
+// platform. ok is false if there is no such user.
 func (s *people) UserByLogin(ctx context.Context, channelID, login string) (userID string, ok bool, err error) {
 	if userID, ok, err = s.lastUserAs(ctx, channelID, login); err != nil || !ok {
 		return "", false, err
@@ -94,7 +94,7 @@ func (s *people) UserByLogin(ctx context.Context, channelID, login string) (user
 }
 
 // newestLogin returns the login under which a user was last seen in a channel, or in the rolled-up
-// messages of another one.
+// messages of another channel.
 func (s *people) newestLogin(ctx context.Context, channelID, userID string) (login string, err error) {
 	here, ok, err := s.Person(ctx, channelID, userID)
 	if err != nil {

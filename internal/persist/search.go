@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-// search is a text for which people are searched, and its folded form.
+// search is the text of a search for people, and its folded form.
 type search struct{ text, key string }
 
 func searchFor(text string) search { return search{text, foldName(text)} }

@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-// timelineTable is the timeline of messages, and what is kept of them for longer.
+// timelineTable is the timeline of messages, and the summaries of it that are kept for longer.
 type timelineTable struct {
 	db    database
 	queue *queue

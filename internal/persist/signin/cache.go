@@ -27,7 +27,7 @@ const (
 // that nobody is signed out while it can't be read. It is safe for concurrent use. Finding a row
 // takes no lock.
 type cache struct {
-	known  atomic.Pointer[map[tokenHash]*knownToken] // never changes; never nil
+	known  atomic.Pointer[map[tokenHash]*knownToken] // the map itself never changes; the pointer is never nil
 	failed atomic.Pointer[failedLookUp]              // the last one; nil if there was none
 	slots  chan struct{}                             // holds a value for each look-up that runs
 
@@ -104,8 +104,8 @@ func (c *cache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRo
 	return row, err
 }
 
-// add adds rows that were found or stored at a time, unless any rows were removed since ended was
-// read, because these rows may be among them.
+// add adds rows that were found or stored at the time now. ended is the value of c.ended before
+// that. If any rows were removed since, add does nothing, because these rows may be among them.
 func (c *cache) add(rows map[tokenHash]*tokenRow, now time.Time, ended uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,7 +43,8 @@ func (e *OwnedError) Error() string {
 // HiddenError says that this user may not find out whether a process owns the database.
 type HiddenError struct {
 	Path string
-	// User is the name of the user to whom the database or its folder belongs, or "".
+	// User is the name of the user to whom the database or its folder belongs; "" if that isn't
+	// known.
 	User string
 }
 
@@ -111,8 +112,8 @@ func (l *ownerLock) tryLock() (locked bool, err error) {
 }
 
 // CheckOwner returns an *OwnedError if another process owns the database at path, and a
-// *HiddenError if this user lacks the permission to find out. It returns nil if no process does, or
-// if CheckOwner can't find out for another reason.
+// *HiddenError if this user lacks the permission to find out. It returns nil if no other process
+// owns it, or if CheckOwner can't find out for another reason.
 func CheckOwner(path string) error {
 	named := path
 	path, err := realPath(path)

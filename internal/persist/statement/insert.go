@@ -37,7 +37,8 @@ func (in *Insertion) Write(ctx context.Context, tx *sql.Tx, rows int, values fun
 	return nil
 }
 
-// writeRange inserts the rows from start to end with one statement that takes atATime rows.
+// writeRange inserts the rows from start to end. It prepares one statement, which inserts atATime
+// rows per execution.
 func (in *Insertion) writeRange(ctx context.Context, tx *sql.Tx, start, end, atATime int, values func(args []any, i int) []any) error {
 	stmt, err := tx.PrepareContext(ctx, in.Statement(atATime))
 	if err != nil {

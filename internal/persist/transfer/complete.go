@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
-// Installation lists the files of one chatguard.
+// Installation lists the files of one installation of chatguard.
 type Installation struct {
 	Configuration string // may be missing if the environment alone is the configuration
 	Database      string
@@ -66,8 +66,8 @@ func BackupComplete(ctx context.Context, in Installation, target, passphrase str
 	return made, err
 }
 
-// writeArchive writes an archive of the installation, with a copy of its database made at a time.
-// It returns the names of the files in it.
+// writeArchive writes an archive of the installation. copied is a copy of its database, made at the
+// time at. It returns the names of the files in it.
 func writeArchive(ctx context.Context, out *archive.Writer, in Installation, copied *os.File, at time.Time) (names []string, err error) {
 	for _, f := range [][2]string{{ConfigurationName, in.Configuration}, {LoginName, in.Login}} {
 		switch err := addFile(out, f[0], f[1]); {
