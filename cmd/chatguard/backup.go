@@ -45,7 +45,7 @@ type backup struct {
 	folder     backupFolder
 }
 
-// checkArguments requires a file or a folder.
+// checkArguments requires a file or a folder, and flags that fit together.
 func (b *backup) checkArguments(cmd *cobra.Command, files []string) error {
 	keeps := cmd.Flags().Changed("keep")
 	switch {
@@ -67,7 +67,7 @@ func (b *backup) checkArguments(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
-// refuseStream refuses the argument "-" that other commands accept.
+// refuseStream refuses the argument "-", which other commands accept.
 func refuseStream(cmd *cobra.Command, files []string) error {
 	if files[0] == "-" {
 		return usageError{errors.New(cmd.CommandPath() + " needs a file; `chatguard export -` writes to standard output")}

@@ -14,10 +14,11 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
-// backupFolder is a folder for backups whose names contain the time. The zero value is none.
+// backupFolder is a folder for backups whose names contain the time. The zero value means no
+// folder.
 type backupFolder struct {
 	path string
-	keep int // how many to keep of a kind; 0 means all
+	keep int // how many backups of each kind to keep; 0 means all
 }
 
 // nameOfBackup matches the names of backups in a folder. Sorted by name, they are sorted by time.
@@ -34,7 +35,7 @@ func (f backupFolder) create(database string) error {
 		return nil
 	}
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
-		return nil // the backup is refused
+		return nil // the backup itself reports this
 	}
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return fmt.Errorf("the folder for backups can't be created: %w", err)

@@ -22,8 +22,8 @@ type clientIDForm struct {
 	nobody error  // error if nobody answers
 }
 
-// newClientIDForm explains how to get an ID, field by field of Twitch's form. It returns an error
-// if there is no terminal to ask in.
+// newClientIDForm prints how to get an ID, and what to enter in each field of Twitch's form. It
+// returns an error if there is no terminal to ask in.
 func newClientIDForm(cmd *cobra.Command, path string) (*clientIDForm, error) {
 	f := &clientIDForm{in: bufio.NewScanner(cmd.InOrStdin()), out: cmd.OutOrStdout(), path: path, nobody: usageError{fmt.Errorf(
 		"%s: twitch.client_id is empty, and there is no terminal to ask in: register an application at dev.twitch.tv/console and put its client ID there", path)}}

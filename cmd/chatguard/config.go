@@ -20,7 +20,7 @@ func addConfigFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration (or set CHATGUARD_CONFIG); on Linux, without a chatguard.toml here, /etc/chatguard/chatguard.toml")
 }
 
-// configCommand completes cmd with the flag --config, and calls do with the configuration.
+// configCommand adds the flag --config to cmd. When cmd runs, it calls do with the configuration.
 func configCommand(cmd *cobra.Command, do func(cmd *cobra.Command, cfg config.Config, args []string) error) *cobra.Command {
 	var path string
 	addConfigFlag(cmd, &path)

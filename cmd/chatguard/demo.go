@@ -134,7 +134,8 @@ func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o dem
 	return err
 }
 
-// printOpenAddress prints what to do on other machines if they can reach a site.
+// printOpenAddress prints how to open the link on other machines, if they can reach the site
+// without a proxy.
 func printOpenAddress(site access.Site, out io.Writer) {
 	if site.PublicURL == nil && !site.IsPrivate() {
 		fmt.Fprintln(out, "Other machines can reach it without encryption. Write this machine's IP address into the link there.")

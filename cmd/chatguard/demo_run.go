@@ -25,8 +25,9 @@ const (
 	demoSettle = 5 * time.Second
 )
 
-// runWithCrowds runs the app with crowds. It returns after the context has ended and the bot has
-// read everything that the crowds said. The raids come to the first crowd's channel.
+// runWithCrowds runs the app with crowds. When the context ends, the crowds stop. The app goes on,
+// at most for demoSettle, until the bot has judged everything that they said. The raids come to the
+// first crowd's channel.
 func runWithCrowds(ctx context.Context, a *app.App, server *faketwitch.Server, crowds []*faketwitch.Crowd, raidEvery time.Duration) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -70,7 +71,8 @@ func runRaids(ctx context.Context, crowd *faketwitch.Crowd, every time.Duration)
 	}
 }
 
-// waitForCrowds waits until the bot has judged everything that the crowds said.
+// waitForCrowds waits until the bot has judged everything that the crowds said, at most for
+// demoSettle.
 func waitForCrowds(ctx context.Context, bot *chat.Bot, crowds []*faketwitch.Crowd) {
 	ctx, stop := context.WithTimeout(ctx, demoSettle)
 	defer stop()
@@ -110,8 +112,8 @@ func watchRecord(a *app.App, server *faketwitch.Server) *recordCheck {
 }
 
 // sumUp prints the demo's results. It returns an error if they contradict the record of the
-// simulated Twitch. This is so if a throttled message is still visible without a reason, or if a
-// message was deleted that wasn't throttled.
+// simulated Twitch. They do if a throttled message is still visible without a reason, or if a
+// message that wasn't throttled was deleted.
 func (r *recordCheck) sumUp(out io.Writer, c chat.Counts) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// demoSetup is a first evening with the simulated Twitch: an empty folder, the setup page, and then
-// the dashboard with its checklist. The pages of Twitch are simulated, too.
+// demoSetup runs a first start with the simulated Twitch. It begins with an empty folder and the
+// setup page, and goes on with the dashboard and its checklist. The pages of Twitch are simulated,
+// too.
 func demoSetup(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 	folder, err := os.MkdirTemp("", "chatguard-demo-")
 	if err != nil {
@@ -41,8 +42,8 @@ func demoSetup(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 	return runWithCrowds(ctx, a, server, []*faketwitch.Crowd{crowd}, time.Duration(o.raidEvery))
 }
 
-// newDemoSetup returns a setup whose Twitch is a server. The chosen channel exists there as soon as
-// it is in the configuration; the bot is no moderator yet.
+// newDemoSetup returns a setup that uses server as Twitch. The chosen channel exists there as soon
+// as it is in the configuration; the bot is no moderator yet.
 func newDemoSetup(server *faketwitch.Server, path, listen string, out io.Writer) *setup {
 	s := &setup{
 		path: path, web: config.Default().Web, out: out,

@@ -64,7 +64,7 @@ else is checked.`,
 	return cmd
 }
 
-// examine runs all checks of a doctor, and prints each finding at once.
+// examine runs all checks of a doctor, and prints each finding immediately.
 func examine(ctx context.Context, d *doctor.Doctor, out io.Writer) error {
 	return d.Run(ctx, func(check string, f doctor.Finding) error { return printFinding(out, check, f) })
 }

@@ -14,7 +14,7 @@ type exitError struct {
 
 func (e *exitError) Unwrap() error { return e.error }
 
-// usageError is an error in the command line.
+// usageError is an error in the command line or in the configuration.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }

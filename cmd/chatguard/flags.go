@@ -38,7 +38,8 @@ var roleWords = map[auth.Access]string{
 	auth.Overlay:  "only show the overlay in a stream",
 }
 
-// roleName returns a role as people read it. A role of earlier versions isn't one of the flag's.
+// roleName returns a role as people read it. It also knows a role of earlier versions, which the
+// flag doesn't accept.
 func roleName(a auth.Access) string {
 	if a == auth.ModerateNotices {
 		return "moderate and notices"

@@ -39,8 +39,8 @@ func init() {
 	os.Exit(0)
 }
 
-// generator writes the files of a version into a folder. The date is that of SOURCE_DATE_EPOCH, if
-// it is set.
+// generator writes the files of a version into a folder. The date is SOURCE_DATE_EPOCH, or today if
+// that isn't set.
 type generator struct {
 	folder, version string
 	date            time.Time
@@ -69,8 +69,8 @@ func (g generator) writeManPages(root *cobra.Command) error {
 	return g.writeManPage(root, folder)
 }
 
-// optionText is the beginning of an option's text. cobra separates it from the option by a tab,
-// which man pages must not have in filled text.
+// optionText matches an option in a man page, with the tab that cobra puts before the option's
+// text. Man pages must not have tabs in filled text.
 var optionText = regexp.MustCompile(`(?m)(^\.SH .*\n|)(?:^\.PP\n|)(^\\fB-.*)\n\t`)
 
 // writeManPage writes the man page of a command, and those of its subcommands.
@@ -174,14 +174,14 @@ Variables of the service, each NAME=value.
 // manName returns the name of a command's page.
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// documented returns the commands of a command that have pages.
+// documented returns the subcommands that have pages.
 func documented(cmd *cobra.Command) []*cobra.Command {
 	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
 		return !c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand()
 	})
 }
 
-// writeCompletions writes the scripts under the names under which shells look for them.
+// writeCompletions writes the completion scripts under the names that shells look for.
 func (g generator) writeCompletions(root *cobra.Command) error {
 	var bash, zsh, fish, powershell bytes.Buffer
 	for _, err := range []error{
@@ -214,7 +214,8 @@ func (g generator) writeLicenses(*cobra.Command) error {
 	return os.WriteFile(filepath.Join(g.folder, "THIRD-PARTY-LICENSES.txt"), licenses.Bytes(), 0o644)
 }
 
-// debianChangelog is the form of Debian's changelogs. Its arguments are the version and the date.
+// debianChangelog is the template for Debian's changelog. Its arguments are the version and the
+// date.
 const debianChangelog = `chatguard (%s-1) unstable; urgency=medium
 
   * A new version: changelog.gz says what has changed.
@@ -236,7 +237,8 @@ func (g generator) writeChangelogs(*cobra.Command) error {
 	)
 }
 
-// writeReadme writes the README for archives, which have no other pages: its links lead to GitHub.
+// writeReadme writes the README for archives. Its links lead to GitHub, because archives have no
+// other pages.
 func (g generator) writeReadme(*cobra.Command) error {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -84,8 +84,8 @@ func labSite(w config.Web, proxies []string) (site access.Site, err error) {
 	return app.Site(w), nil
 }
 
-// runLab serves the Lab until the context ends. recorded may be nil. If anyPort is set, it uses any
-// free port if that of the address is taken.
+// runLab serves the Lab until the context ends. recorded may be nil. If anyPort is set and the
+// address is in use, it listens at any free port of this machine.
 func runLab(ctx context.Context, site access.Site, recorded *simulate.Recordings, anyPort bool, out io.Writer) error {
 	listener, err := openLab(&site, anyPort)
 	if err != nil {
@@ -103,7 +103,8 @@ func runLab(ctx context.Context, site access.Site, recorded *simulate.Recordings
 	return lab.Run(ctx, listener)
 }
 
-// openLab listens at the site's address, or at any port.
+// openLab listens at the site's address. If that is in use and anyPort is set, it listens at any
+// free port of this machine.
 func openLab(site *access.Site, anyPort bool) (net.Listener, error) {
 	listener, err := site.Open()
 	switch {

@@ -45,7 +45,7 @@ allows. What waits in the queue of a leaky bucket counts when it leaves.` + limi
 	return cmd
 }
 
-// edge finds the most that can pass each limit, and prints it.
+// edge finds and prints the largest number of messages that can pass each limit within span.
 func edge(cmd *cobra.Command, span time.Duration, limits []chatguard.Limit, asJSON bool) error {
 	var lanes []edgeLane
 	err := eachLimit(cmd, limits, func(ctx context.Context, l chatguard.Limit) error {

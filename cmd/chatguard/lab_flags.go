@@ -27,7 +27,7 @@ func limitHelp() string {
 	return strings.Join(lines, "\n")
 }
 
-// limitFlag is a flag for a limit that may be repeated.
+// limitFlag is a flag for limits. It may be repeated.
 type limitFlag struct {
 	limits []chatguard.Limit
 	usual  chatguard.Algorithm // assumed for a text without an algorithm; empty means none
@@ -76,7 +76,7 @@ const (
 	barWidth    = 40 // of the longest bar, in characters
 )
 
-// spanFlag adds a flag for the length of a stretch, by default one minute.
+// spanFlag adds the flag --span for the length of a stretch of time. The default is one minute.
 func spanFlag(cmd *cobra.Command, span *duration) {
 	*span = duration(defaultSpan)
 	cmd.Flags().Var(span, "span", "length of the stretch, such as 60s or 1h")

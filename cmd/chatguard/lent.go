@@ -21,7 +21,7 @@ type interruptible interface {
 	SetDeadline(t time.Time) error
 }
 
-// lend returns a lent of a listener. The caller closes the listener itself at the end.
+// lend returns a lent for a listener. After the last server, the caller closes l.
 func lend(l interruptible) *lent { return &lent{interruptible: l} }
 
 // Accept implements net.Listener.

@@ -19,7 +19,7 @@ func newLog(l config.Log) (*slog.Logger, *slog.LevelVar) {
 }
 
 // newLogHandler returns a handler that writes a line per record. The journal of systemd adds the
-// time to each line, and reads the severity from its beginning.
+// time to each line, and reads the severity from the line's beginning.
 func newLogHandler(out io.Writer, format string, level slog.Leveler, toJournal bool) slog.Handler {
 	options := &slog.HandlerOptions{Level: level}
 	var severities *severityWriter

@@ -84,7 +84,7 @@ func printDisagreements(out io.Writer, nodes []redisstore.Node) error {
 }
 
 // disagreements returns a line, with the fix, for each kind of conflict between nodes: different
-// policies, different modes, or the same name. The line names the first node in conflict.
+// policies, different modes, or the same name. The line names the first nodes in conflict.
 func disagreements(nodes []redisstore.Node) (lines []string) {
 	policy := func(n redisstore.Node) string { return n.Policy }
 	if a, b, ok := differing(nodes, policy); ok {

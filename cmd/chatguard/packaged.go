@@ -25,7 +25,7 @@ func filesOfPackage() packagedFiles {
 	return packagedFiles{"/etc/chatguard/chatguard.toml", "/etc/chatguard/environment"}
 }
 
-// configVariable names the environment variable that names the configuration.
+// configVariable is the environment variable with the path of the configuration.
 const configVariable = "CHATGUARD_CONFIG"
 
 // withoutPackage are commands that don't work with an existing configuration.

@@ -135,8 +135,8 @@ func askPassphrase(cmd *cobra.Command, isNew bool) (string, error) {
 	return first, err
 }
 
-// readHidden reads a line from a terminal. A signal ends it, and the terminal then shows again what
-// people type.
+// readHidden reads a line from a terminal. A signal ends the read. The terminal then shows again
+// what people type.
 func readHidden(cmd *cobra.Command, in *os.File, question string) (string, error) {
 	ctx, stop := newStopContext(cmd.Context(), 0)
 	defer stop()

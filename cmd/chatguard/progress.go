@@ -41,9 +41,10 @@ const (
 	quietTicks = 10
 )
 
-// showProgress prints the state until done is closed. In a terminal, it prints one at each tick,
-// which replaces the previous one, and clears the last one. Elsewhere, such as in a log, it prints
-// a line after 10 ticks, and then each time that the number of ticks has doubled.
+// showProgress prints the state until done is closed. In a terminal, it prints the state at each
+// tick after quickTicks, in place of the previous one, and finally clears the line. Elsewhere, such
+// as in a log, it prints a line after quietTicks, and then each time that the number of ticks has
+// doubled.
 func showProgress(w io.Writer, state func() string, ticks <-chan time.Time, done <-chan struct{}) {
 	if knowsEscapes(w) {
 		animateProgress(w, state, ticks, done)

@@ -27,14 +27,14 @@ type skippedLines struct {
 	n   int
 }
 
-// add reports one line, if there were few before.
+// add reports a line if it is one of the first namedSkips.
 func (s *skippedLines) add(name string, line int, why error) {
 	if s.n++; s.n <= namedSkips {
 		printLine(s.out, "%s:%d: skipped: %s", name, line, hostile.Printable(journal.Sentence(why)))
 	}
 }
 
-// sumUp reports how many more there were.
+// sumUp reports how many more lines were skipped.
 func (s *skippedLines) sumUp() {
 	if more := s.n - namedSkips; more > 0 {
 		fmt.Fprintf(s.out, "and %d more lines were skipped\n", more)
@@ -85,7 +85,7 @@ func (r countingReader) Read(p []byte) (n int, err error) {
 }
 
 // readChat calls add with each message of the files, and shows the progress. If add returns an
-// error, the message is skipped, unless the error is one of simulate.Stop, which ends the reading.
+// error, the message is skipped. Only an error that simulate.Stop made ends the reading.
 func readChat(cmd *cobra.Command, files []string, add func(context.Context, chatguard.Message) error) error {
 	return readLines(cmd, files, func(ctx context.Context, m chatguard.Message, _ []byte) error { return add(ctx, m) })
 }

@@ -12,7 +12,8 @@ import (
 
 func newRootCommand() *cobra.Command { return newRootCommandFor(filesOfPackage()) }
 
-// newRootCommandFor returns the command line for a machine on which the package has these files.
+// newRootCommandFor returns the root command for a machine on which the package installs these
+// files.
 func newRootCommandFor(files packagedFiles) *cobra.Command {
 	noBrowser := false
 	root := &cobra.Command{

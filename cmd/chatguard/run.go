@@ -115,7 +115,7 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 }
 
 // refuseRoot returns an error if root would create the database for another user, who then couldn't
-// use it. It happens if an administrator starts the service's chatguard by hand.
+// use it. That happens if an administrator starts the service's chatguard by hand.
 func refuseRoot(cfg config.Config, isRoot bool) error {
 	if !isRoot || cfg.NoDatabase {
 		return nil

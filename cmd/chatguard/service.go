@@ -23,7 +23,7 @@ type service struct {
 	listener *net.TCPListener
 	unit     string // which passed the listener
 
-	starting func() // ends the longer time for the start
+	starting func() // ends the extended timeout of the start
 }
 
 const (

@@ -45,8 +45,8 @@ type setup struct {
 var errNoSetup = errors.New("the setup page is for this machine only: answer in the terminal with `chatguard init`, or listen on loopback")
 
 // run serves the setup page until the configuration exists, and then returns the App, which the
-// caller runs and closes. It returns nil if the context has ended before that. The caller calls
-// close after that.
+// caller runs and closes. It returns nil if the context has ended before that. In the end, the
+// caller calls close.
 func (s *setup) run(ctx context.Context) (*app.App, error) {
 	site := app.Site(s.web)
 	if !site.IsPrivate() {

@@ -35,7 +35,7 @@ channel as a whole. In the store, export needs the right +scan, and forget needs
 	return cmd
 }
 
-// withShared runs a command on the configuration at path.
+// withShared calls do with the configuration at path. A signal ends its context.
 func withShared(cmd *cobra.Command, path string, do func(context.Context, config.Config) error) error {
 	cfg, err := loadConfig(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func withShared(cmd *cobra.Command, path string, do func(context.Context, config
 	return err
 }
 
-// withStore runs a command on the shared store of the configuration at path.
+// withStore calls do with the configuration at path and its shared store.
 func withStore(cmd *cobra.Command, path string, do func(context.Context, config.Config, *redisstore.Store) error) error {
 	return withShared(cmd, path, func(ctx context.Context, cfg config.Config) error {
 		store, err := node.OpenStoreUp(ctx, cfg)

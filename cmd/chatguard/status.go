@@ -15,8 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/request"
 )
 
-// exitNotRunning is the exit code of `chatguard status` if no chatguard runs. It is the code of
-// `systemctl status` and of init scripts for that.
+// exitNotRunning is the exit code of `chatguard status` if no chatguard runs. `systemctl status`
+// and init scripts use the same code.
 const exitNotRunning = 3
 
 // statusOptions are the flags of `chatguard status`.
@@ -153,8 +153,8 @@ func askStatus(ctx context.Context, o statusOptions) (s request.Status, err erro
 // isLost reports whether neither an address nor a configuration says whom to ask.
 func (o statusOptions) isLost() bool { return o.address == "" && !hasConfig(o.config) }
 
-// explainDiskFull explains why the owner of a database can't be asked if the disk is full, because
-// a question is a file.
+// explainDiskFull rewords an error that says that the disk is full. A question is a file, so the
+// owner of a database can't be asked then.
 func explainDiskFull(owned *sqlite.OwnedError, err error) error {
 	if !sqlite.IsDiskFull(err) {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/chatguard/chatguard/internal/request"
 )
 
-// refusedOnWindows is WSAECONNREFUSED, which isn't ECONNREFUSED there.
+// refusedOnWindows is WSAECONNREFUSED, which differs from syscall.ECONNREFUSED on Windows.
 const refusedOnWindows = syscall.Errno(10061)
 
 // askDashboard asks the dashboard at an address by GET /healthz, and by GET /readyz unless only its
@@ -61,7 +61,7 @@ func dashboardURL(address string) (*url.URL, error) {
 	return base, nil
 }
 
-// probeClient returns a client for probes. On this machine it accepts any certificate: the
+// probeClient returns a client for probes. It accepts any certificate from this machine. The
 // certificate is for the name that people use, and nothing secret is sent.
 func probeClient(base *url.URL) *http.Client {
 	addr, err := netip.ParseAddr(base.Hostname())
@@ -73,7 +73,7 @@ func probeClient(base *url.URL) *http.Client {
 	}}
 }
 
-// probe sends a probe, and returns the state in the answer.
+// probe sends a GET request to path, and returns the state in the answer.
 func probe(ctx context.Context, client *http.Client, base *url.URL, path string) (s request.Status, err error) {
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath(path).String(), nil)
 	if err != nil {

@@ -52,8 +52,8 @@ func printStatus(out io.Writer, s request.Status) {
 // maxModeNames is how many channels of a mode are named.
 const maxModeNames = 5
 
-// modeSummary says in how many channels chatguard enforces and observes, and names some. Channels
-// that it doesn't read are problems.
+// modeSummary says in how many channels chatguard enforces and observes, and names some. It leaves
+// out channels that it doesn't read, because those are problems.
 func modeSummary(channels []request.Channel) string {
 	var parts []string
 	for _, mode := range []chatguard.Mode{chatguard.Enforce, chatguard.Observe} {

@@ -13,8 +13,8 @@ import (
 const secondSignal = time.Second
 
 // newStopContext returns a context for commands that need to clean up. The context ends at the
-// first signal, or after length if that comes earlier; a length of zero means never. A second
-// signal, at least a second later, ends the process at once.
+// first signal, or after length if that comes earlier; zero means no such limit. A second signal,
+// at least a second later, ends the process at once.
 func newStopContext(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })

@@ -17,7 +17,7 @@ func printLine(out io.Writer, format string, values ...any) {
 	fmt.Fprintln(out, hostile.VisibleLine(fmt.Sprintf(format, values...)))
 }
 
-// isTerminal reports whether a person reads what is written to w. The null device is no terminal.
+// isTerminal reports whether w is a terminal. The null device is not.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
