@@ -46,8 +46,8 @@ func (a *acts) given() control.Acts {
 	}
 }
 
-// lift returns the function that lifts what chatguard gave, or nil if chatguard only reads.
-// Rooms of other chats have nothing to lift.
+// lift returns the function that lifts timeouts and bans, or nil if chatguard only reads. Rooms of
+// other chats have nothing to lift.
 func (a *acts) lift() func(ctx context.Context, channelID, userID string) error {
 	lift := a.twitch.Lift()
 	if lift == nil {

@@ -20,7 +20,8 @@ func (a *App) SignInLink(ctx context.Context) (string, error) {
 	return a.site.Link(a.address, code), nil
 }
 
-// SignInCode returns the code of such a link.
+// SignInCode returns a new code that signs the owner in. The code works once, within
+// signin.SignInTime.
 func (a *App) SignInCode(ctx context.Context) (string, error) {
 	return a.Host.Store.Tokens.NewSignInCode(ctx, auth.Identity{Name: auth.OwnerName, Access: auth.Own}, 0)
 }

@@ -41,7 +41,7 @@ type App struct {
 	// Webhooks sends events to other programs.
 	Webhooks *webhook.Sender
 
-	node     *node.Node // among those that share limits
+	node     *node.Node // this process among the nodes that share limits
 	reporter *reports.Reporter
 	// interruptedBans are the bans that were pending when the last process ended.
 	interruptedBans []journal.Entry
@@ -70,7 +70,7 @@ type Options struct {
 	// Build describes this binary for the metrics, and its version for other nodes.
 	Build Build
 
-	Level *slog.LevelVar // of Log; a reload sets it. nil means that it is fixed
+	Level *slog.LevelVar // of Log; a reload sets it. nil means that the level is fixed
 
 	Pages    Pages            // of Twitch; empty fields mean the real ones
 	Dial     twitchbot.Dialer // connects to Twitch; nil means the machine's network
@@ -189,8 +189,8 @@ func (a *App) endIfLost(ctx context.Context, end func()) {
 	}
 }
 
-// Stuck returns what the App has been doing for longer than limit, although it waits for no disk
-// and no network, or "".
+// Stuck returns what the App has been doing for longer than limit without waiting for disk or
+// network. It returns "" if there is no such work.
 func (a *App) Stuck(limit time.Duration) string {
 	now := time.Now()
 	return cmp.Or(a.Bot.Stuck(now, limit), a.Host.Store.Stuck(now, limit))

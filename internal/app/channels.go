@@ -31,7 +31,7 @@ func (d *directory) enterOwn(login, id string) {
 
 // lookUpChannels looks up the IDs of channels with their own policy, so that the policy is in force
 // before usage is restored. Otherwise limits that only such a policy has would start at zero. The
-// IDs come from Twitch, or from the database if it has seen the channels before.
+// IDs come from Twitch, or from the database if earlier processes have stored them.
 func (d *directory) lookUpChannels(ctx context.Context, t *twitchbot.Connection) error {
 	stored, err := d.host.Store.Channels(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (d *directory) lookUpChannels(ctx context.Context, t *twitchbot.Connection)
 	return nil
 }
 
-// enterRoom applies a room's own policy when a server first asks about it.
+// enterRoom applies a room's own policy when a server first asks about the room.
 func (d *directory) enterRoom(id string) {
 	d.noteAsked(id)
 	d.host.Policies.Shared.Serve(id)

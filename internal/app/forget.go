@@ -35,8 +35,8 @@ func (a *App) forget(ctx context.Context, userID string) error {
 	return err
 }
 
-// forgetIn returns a user of a channel to the state of one never seen. An empty channel means the
-// limits in all channels.
+// forgetIn resets a user of a channel to the state of a user who was never seen. An empty channel
+// means the limits that count across all channels.
 func (a *App) forgetIn(ctx context.Context, t journal.Target) error {
 	var err error
 	if t.ChannelID == "" {

@@ -138,7 +138,8 @@ func (l *botLogin) begin(ctx context.Context, a *attempt, clientID string) (web.
 	}, nil
 }
 
-// beginError returns the error for people of a login that Twitch refuses to begin.
+// beginError returns an error that tells people why a login can't begin: Twitch refused it, or
+// didn't answer.
 func beginError(err error) error {
 	if errors.Is(err, token.ErrClientID) {
 		return &web.LoginError{Text: "Twitch knows no application with this client ID. Copy it again from the Twitch developer console.", ClientID: true, Cause: err}

@@ -19,7 +19,8 @@ const (
 	usualMemory config.Memory = 4 << 30
 )
 
-// MemoryOf returns how much memory chatguard may take: as configured, or half of what there is.
+// MemoryOf returns how much memory chatguard may take: as configured, or half of what there is, but
+// at least config.LeastMemory.
 func MemoryOf(cfg config.Config) config.Memory {
 	if cfg.Memory != config.HalfMemory {
 		return cfg.Memory

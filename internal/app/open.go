@@ -47,7 +47,7 @@ func (a *App) openHost(ctx context.Context) (err error) {
 }
 
 // openNode opens the shared store, if the configuration has one. While the store is away, the bot
-// decides by what it knows.
+// decides by what this node knows.
 func (a *App) openNode(ctx context.Context) (err error) {
 	a.node, err = node.Open(ctx, node.Options{Config: a.Config, Log: a.log, Metrics: a.metrics, Version: a.options.Build.Version, Address: a.address})
 	return err

@@ -99,7 +99,7 @@ func (o *owners) forget() {
 // saveTime is how long save waits for the database. What isn't stored by then is stored later.
 const saveTime = 2 * time.Second
 
-// save keeps the ID of an owner's account across restarts; an empty one is removed.
+// save keeps the ID of an owner's account across restarts. An empty ID removes the stored one.
 func (o *owners) save(ctx context.Context, login, id string) {
 	ctx, stop := context.WithTimeout(ctx, saveTime)
 	defer stop()

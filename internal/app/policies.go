@@ -69,8 +69,8 @@ func (c configured) Channels() []string {
 }
 
 // acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch
-// channel that requires something this bot can't do. Rooms, and channels whose login is unknown,
-// may require anything of the server that asks.
+// channel that requires something this bot can't do. A policy of a room, or of a channel whose
+// login is unknown, may require anything, because a server may carry it out.
 func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
 	if problem := node.Unplaceable(c, p); problem != "" {
 		return errors.New(problem)

@@ -11,7 +11,8 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// CheckReady refuses a configuration that is valid but moderates nothing.
+// CheckReady refuses a valid configuration that names no channel, or that requires something this
+// bot can't do.
 func CheckReady(c config.Config) error {
 	switch {
 	case len(c.Twitch.Channels) > 0:

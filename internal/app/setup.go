@@ -27,8 +27,9 @@ func (p Pages) Real() Pages {
 // chatPage returns the address of a channel's chat.
 func (p Pages) chatPage(login string) string { return p.Chat + url.PathEscape(login) + "/chat" }
 
-// setup returns what a channel's bot has and lacks. Twitch is asked again about a missing moderator
-// status while somebody watches.
+// setup returns what a channel's bot has and lacks. ok is false if the configuration doesn't name
+// the channel. If the token is valid but the bot isn't known to be a moderator, setup makes the bot
+// ask Twitch again.
 func (l *botLogin) setup(channelID string) (s web.BotSetup, ok bool) {
 	channel := l.names.login(channelID)
 	cfg := l.names.config()

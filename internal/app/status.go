@@ -40,8 +40,8 @@ func (s *status) channels() []live.Channel {
 	return list
 }
 
-// twitchChannels returns the channels of Twitch whose IDs are known, because we have joined them
-// now or before the start.
+// twitchChannels returns the channels of Twitch whose IDs are known. An ID is known once chatguard
+// has joined the channel, now or before the start.
 func (s *status) twitchChannels() []live.Channel {
 	list := []live.Channel{}
 	for _, c := range s.twitch.Status().Channels {

@@ -14,8 +14,8 @@ import (
 // MostNotes is how many channels with the same problem are shown individually.
 const MostNotes = 5
 
-// summarize returns the first MostNotes of the connections, which all have the same state. The last
-// one stands for the others.
+// summarize returns the first MostNotes of the connections, which all have the same state. If there
+// are more, one further connection stands for the rest.
 func summarize(list []live.Connection, hint string) []live.Connection {
 	more := len(list) - MostNotes
 	if more <= 0 {

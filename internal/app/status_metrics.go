@@ -33,7 +33,7 @@ func (s *status) register(set *metrics.Set) {
 	})
 }
 
-// writeGauge writes whether something is so.
+// writeGauge writes a metric that is 1 if value is true, and otherwise 0.
 func writeGauge(w io.Writer, name string, value bool) {
 	number := 0
 	if value {

@@ -58,7 +58,7 @@ func tokenState(t *twitchbot.Connection) (c live.Connection, ok bool) {
 }
 
 // reconnectTime is how long a lost connection to the chat is no reason to be unready. Twitch asks
-// for a new one now and then, which takes a second or two.
+// for a new connection now and then, which takes a second or two.
 const reconnectTime = 15 * time.Second
 
 // readingState returns the state of reading the chat.

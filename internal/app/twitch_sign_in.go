@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 )
 
-// signIns are the sign-ins with Twitch. A nil *signIns has none.
+// signIns lets people sign in with Twitch. A nil *signIns means that nobody can.
 type signIns struct {
 	*twitchsignin.SignIns
 	owners    *owners
@@ -61,8 +61,8 @@ func (s *signIns) noteStaff(channelID, userID string) {
 	}
 }
 
-// people returns Twitch for the people who sign in to the owner's application. ok is false if the
-// application isn't known yet.
+// people returns the client through which people sign in with the owner's application. ok is false
+// if the application's ID isn't known yet.
 func (s *signIns) people() (tw *person.Twitch, ok bool) {
 	c, id := s.twitch, s.directory.config().Twitch.ClientID // a login of the bot may change the ID
 	return &person.Twitch{
