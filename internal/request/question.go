@@ -55,7 +55,7 @@ func AskStatus(ctx context.Context, owned *sqlite.OwnedError, wait time.Duration
 }
 
 // AnswerQuestions tells the status to the commands that ask for it, until the context ends. It
-// calls failed with errors that a person should know.
+// calls failed with errors that a person should know about.
 func (q Queue) AnswerQuestions(ctx context.Context, status func() Status, failed func(error)) {
 	if q.Path == "" {
 		return

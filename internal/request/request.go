@@ -3,8 +3,8 @@
 // The command creates a file next to the database and sends a signal; on Windows it sets an event.
 // It then waits for another file there with the outcome. Only their owner can read the files, and
 // only users with write access to that folder can create them. The package knows what is requested,
-// but not how it is done. A question, which changes nothing, needs no signal: the process looks for
-// questions.
+// but not how it is done. A question changes nothing and needs no signal, because the process looks
+// for questions regularly.
 package request
 
 import (
@@ -127,9 +127,9 @@ func awaitOutcome(ctx context.Context, name, path string) (o Outcome, err error)
 	}
 }
 
-// writePrivately writes a file that appears complete. Only its owner can read the file. If this
-// process runs as root, it gives the file to the owner of the file likeThat. A chatguard that
-// doesn't run as root can then read it.
+// writePrivately writes a file that appears only once it is complete. Only its owner can read the
+// file. If this process runs as root, it gives the file to the owner of the file likeThat. A
+// chatguard that doesn't run as root can then read it.
 func writePrivately(name, likeThat string, contents any) error {
 	data, err := json.Marshal(contents)
 	if err != nil {

@@ -1,6 +1,6 @@
 package request
 
-// State says how well a chatguard works.
+// State is the overall state of a chatguard, such as OK.
 type State string
 
 // The states of a chatguard. The first three are those of GET /readyz.
@@ -13,10 +13,10 @@ const (
 )
 
 // Status is the state of a chatguard, as `chatguard status --json` prints it. Its keys are part of
-// the command's documented form: new ones may come, but none is renamed or removed.
+// the command's documented form. New keys may be added, but none is renamed or removed.
 type Status struct {
 	State State `json:"state"`
-	// Problems are lines for people; empty if State is OK. They are never nil.
+	// Problems are for people, one line each. The list is empty if State is OK, but never nil.
 	Problems []string `json:"problems"`
 	// Figures are nil if only the State is known.
 	*Figures
