@@ -28,8 +28,8 @@ import (
 
 // Node is this process among the nodes that share limits. Create one with Open.
 type Node struct {
-	// Standby acts in a channel if this node leads there. It is nil if this node is alone, or
-	// without Twitch.
+	// Standby acts in a channel if this node leads there. It is nil if this node is alone, or if
+	// there is no Twitch channel.
 	Standby *chat.Standby
 
 	config  config.Config
@@ -96,8 +96,8 @@ func (n *Node) Share(o *chatguard.Options) {
 	}
 }
 
-// Join makes the Node run a Guard, and count its verdicts. The Guard has the options that Share has
-// changed.
+// Join connects the Node with a Guard, and counts the Guard's verdicts. The Guard must have the
+// options that Share has changed.
 func (n *Node) Join(g *chatguard.Guard) {
 	n.guard = g
 	if n.store != nil {
@@ -176,7 +176,7 @@ func (n *Node) Nodes(ctx context.Context) (list web.Nodes, err error) {
 }
 
 // Leads reports whether this node acts in a channel. ok is false if no other node could act there,
-// and before the channel's first message.
+// or before the channel's first message.
 func (n *Node) Leads(channelID string) (leads, ok bool) {
 	if n.Standby == nil {
 		return false, false
@@ -185,7 +185,7 @@ func (n *Node) Leads(channelID string) (leads, ok bool) {
 	return n.Standby.Leads(channelID), ok
 }
 
-// documents are the documents of the shared store, for policies.
+// documents adapts the shared store to policies.Documents.
 type documents struct{ *redisstore.Store }
 
 // SetDocument implements policies.Documents.

@@ -93,8 +93,8 @@ func CheckPlacement(c config.Config) error {
 	return nil
 }
 
-// Unplaceable says why the rows of a policy, or of a policy of the configuration, can't be placed
-// on the configuration's Cluster, and what to do. It is empty if they can.
+// Unplaceable says why the rows of p, or of the configuration's policies, can't be placed on the
+// configuration's Cluster, and what to do. It returns "" if they can.
 func Unplaceable(c config.Config, p chatguard.Policy) string {
 	if !c.Shared.HasStore() || !c.Shared.IsCluster() {
 		return ""
