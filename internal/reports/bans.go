@@ -11,13 +11,14 @@ import (
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
-// ban is a ban that webhooks don't know yet: one by a person, or one for a journal entry.
+// ban is a ban that webhooks don't know yet. It was given by a person, or by chatguard for a
+// journal entry.
 type ban struct {
 	at                time.Time
 	channelID, userID string
 	by, reason        string
 	entry             chatguard.EntryID
-	unknown           bool // whether it was carried out
+	unknown           bool // it isn't known whether the ban was carried out
 }
 
 // MaxBans is the maximum number of bans that wait to be reported. Twitch accepts far fewer in the
@@ -54,7 +55,7 @@ func (r *Reporter) NoteInterrupted(pending []journal.Entry) {
 
 // ReportBans reports the bans since the last call, in the order of their times. It sends one event
 // for each channel, or several if there are many bans. Requests to Twitch run concurrently, so bans
-// of the same moment arrive in any order. The order of their messages decides.
+// of the same moment arrive in any order. They are reported in the order of their messages.
 func (r *Reporter) ReportBans(ctx context.Context) {
 	r.mu.Lock()
 	bans := r.bans
@@ -80,8 +81,9 @@ func (r *Reporter) ReportBans(ctx context.Context) {
 	}
 }
 
-// addBan adds a user to a list, or to the user's other ban there: a ban for several messages has an
-// entry for each. Users without a name, because the database can't be read, are all added.
+// addBan adds a user to a list. If the list has a ban of this user by the same person, the two
+// become one, because a ban for several messages has an entry for each. Users whose IDs are
+// missing, because the database can't be read, are all added.
 func addBan(list []webhook.BannedUser, user webhook.BannedUser) []webhook.BannedUser {
 	i := slices.IndexFunc(list, func(other webhook.BannedUser) bool {
 		return other.UserID == user.UserID && other.By == user.By && user.UserID != ""
@@ -93,7 +95,7 @@ func addBan(list []webhook.BannedUser, user webhook.BannedUser) []webhook.Banned
 	return list
 }
 
-// describeBan looks up who was banned. If the database can't be read, names are missing.
+// describeBan looks up who was banned. If the database can't be read, IDs or names are missing.
 func (r *Reporter) describeBan(ctx context.Context, b ban) (channelID string, user webhook.BannedUser) {
 	store := r.options.Store
 	if b.entry != 0 {

@@ -16,7 +16,7 @@ const (
 	failureGap = 10 * time.Minute
 )
 
-// failures notices what fails and what works again. It has failures by name.
+// failures has what fails now, and what failed recently, by name.
 type failures map[string]*failure
 
 // failure is what is known of something that fails, or did so recently.

@@ -41,7 +41,7 @@ type Options struct {
 
 	// Name returns a channel's login, or a room's name.
 	Name func(channelID string) string
-	// Channels returns the IDs of the channels whose limits another configuration may change.
+	// Channels returns the IDs of the channels whose limits a reload may change.
 	Channels func() []string
 	// Troubles returns what fails now.
 	Troubles func() []Trouble
