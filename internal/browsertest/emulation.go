@@ -21,7 +21,8 @@ func (w *Window) Prefer(features map[string]string) {
 	w.Must(call(emulation.SetEmulatedMedia, params))
 }
 
-// Block makes requests for an address fail, such as "*://*:*/app/*". An empty address ends that.
+// Block makes requests for an address fail. The address may have wildcards, such as
+// "*://*:*/app/*". An empty address ends that.
 func (w *Window) Block(address string) {
 	w.Helper()
 	var params network.SetBlockedURLsParams
@@ -37,9 +38,8 @@ func (w *Window) SetCookie(address, name, value string) {
 	w.Must(call(network.SetCookies, network.SetCookiesParams{Cookies: []*network.CookieParam{{Name: name, Value: value, URL: address, HTTPOnly: true}}}))
 }
 
-// SaveData sets whether the page believes that the person wants to save data, as if it had been
-// chosen in the browser's settings. In a new window they do, so that a page loads only what it
-// shows.
+// SaveData turns the browser's data saver on or off, as its settings do. It is on in a new window,
+// so that a page loads only what it shows.
 func (w *Window) SaveData(on bool) {
 	w.Helper()
 	w.Must(call(emulation.SetDataSaverOverride, emulation.SetDataSaverOverrideParams{DataSaverEnabled: &on}))

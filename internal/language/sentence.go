@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/web/static"
 )
 
-// Sentence is a sentence in English that Sprintf translates if it is an argument.
+// Sentence is an English sentence. Sprintf translates its arguments of this type.
 type Sentence string
 
 // Sprintf is fmt.Sprintf with the translation of the format into a language. A format without a

@@ -39,8 +39,8 @@ func Start(t testing.TB, args ...string) *Server {
 	return StartBinary(t, "redis-server", append([]string{"--save", "", "--appendonly", "no"}, args...)...)
 }
 
-// StartBinary starts a server with just these arguments, and the port and the folder. It skips
-// tests as Start does.
+// StartBinary starts a server with only these arguments and those for the port and the folder. It
+// skips tests as Start does.
 func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
 	turntest.Expensive(t)
@@ -53,8 +53,8 @@ func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	return s
 }
 
-// StartForExample is Start for an example, which must call Kill at its end. The folder is not that
-// of a test.
+// StartForExample is Start for an example, which must call Kill at its end. The caller chooses the
+// folder, because an example has no T.TempDir.
 func StartForExample(folder string, args ...string) (*Server, error) {
 	return launch("redis-server", folder, append([]string{"--save", ""}, args...)...)
 }
@@ -62,9 +62,9 @@ func StartForExample(folder string, args ...string) (*Server, error) {
 // errPortTaken means that the server found its port taken.
 var errPortTaken = errors.New("the port is taken")
 
-// launch starts a server on a port that is free, and stays so while the server is killed: the
-// system gives neither these ports nor those of a Cluster's bus, which are higher by 10,000, to
-// connections or to listeners without a port.
+// launch starts a server on a free port. The port stays free while the server is killed, because
+// the system doesn't give such ports to connections or to listeners without a port. The same is
+// true of the port of a Cluster's bus, which is higher by 10,000.
 func launch(binary, folder string, args ...string) (*Server, error) {
 	path, err := exec.LookPath(binary)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package turntest lets tests take turns: of cases that are nearly alike, each commit runs one
+// Package turntest spreads tests over commits. Of cases that are nearly alike, each commit runs one
 // (Choose) or a part (Sample). With -short, each commit runs a quarter of the expensive tests
 // (Expensive). A test package that uses it has the flag -turn.
 package turntest
@@ -19,7 +19,8 @@ const all = "all"
 
 var chosen = flag.String("turn", "", `which cases tests run that take turns: those of this text, or "all"; the default is TEST_TURN or the commit's hash`)
 
-// turn returns what decides whose turn it is.
+// turn returns the text that decides whose turn it is: the flag -turn, the variable TEST_TURN, or
+// the commit.
 var turn = sync.OnceValue(func() string {
 	if turn := cmp.Or(*chosen, os.Getenv("TEST_TURN")); turn != "" {
 		return turn // go test knows of the variable, and repeats tests if it changes
@@ -44,8 +45,8 @@ func Choose[T any](t testing.TB, name string, cases []T) []T {
 }
 
 // Sample returns every n-th case, or every 4n-th with -short, and at least one. With -turn all, it
-// returns all cases. The turn decides where it begins. The test's log shows how many there are,
-// with the flag that repeats it.
+// returns all cases. The turn decides where it begins. The test's log shows how many cases that is,
+// with the flag that repeats the choice.
 func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
 	t.Helper()
 	if testing.Short() {
