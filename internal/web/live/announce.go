@@ -92,8 +92,8 @@ func (m *Model) Reloaded() {
 // it may be called with locks held.
 func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 
-// Amended judges a user again after a grant, pardon or other change. The user is no longer held
-// back if nothing does so any more. Amended never waits for disk, network or a reader.
+// Amended judges a user again after a grant, pardon or other change. If nothing holds the user back
+// any more, the board says so. Amended never waits for disk, network or a reader.
 func (m *Model) Amended(channelID, userID string) {
 	if r, ok := m.board.find(channelID, userID); ok {
 		m.judgeRow(r, m.opts.Guard.Now())

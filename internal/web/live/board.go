@@ -38,9 +38,9 @@ type row struct {
 
 func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 
-// MaxRows is the maximum number of rows. If there are more, a row is removed: of the users who are
-// not held back, the one throttled longest ago. If all are held back, it is the one who may speak
-// soonest.
+// MaxRows is the maximum number of rows. If there are more, the row of one user is removed. It is
+// the user throttled longest ago among those who are not held back. If all are held back, it is the
+// user who may speak soonest.
 const MaxRows = 10_000
 
 func newBoard() *board {
@@ -88,9 +88,9 @@ func (b *board) evict() {
 	}
 }
 
-// allow records that the user's message at that time was allowed. Nothing holds the user back any
-// more. The reason may be a role, a lower cost or a looser policy. If the user is not held back,
-// which is the usual case, allow takes no lock.
+// allow records that a user's message was allowed, so nothing holds the user back any more. The
+// reason may be a role, a lower cost or a looser policy. If the user is not held back, which is the
+// usual case, allow takes no lock.
 func (b *board) allow(channel, user string, at time.Time) {
 	if b.users.counter(user).Load() == 0 {
 		return

@@ -39,7 +39,7 @@ const (
 	PolicyFrame    FrameType = "policy"
 )
 
-// frames make the frames that a feed sends on its own.
+// frames are the functions that make a feed's frames.
 type frames struct {
 	changes func() []Frame // what has changed since the last call
 	// status and snapshot make the state as an Audience sees it.

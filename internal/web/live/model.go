@@ -135,9 +135,9 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 }
 
 // Around returns at most n messages of a channel before the message of a journal entry, that
-// message, and at most n after it, oldest first. An entry of 0 stands for any, and an empty user
-// for anyone: the last message that matches counts. Around returns none if there is no such message
-// in the last minutes.
+// message, and at most n after it, oldest first. An entry of 0 matches any message, and an empty
+// user matches every user. If several messages match, the last one counts. Around returns none if
+// there is no such message in the last minutes.
 func (m *Model) Around(channel, user string, entry chatguard.EntryID, n int) []Said {
 	m.said.expire(m.opts.Guard.Now())
 	return m.said.around(channel, n, func(r record) bool { return (entry == 0 || r.entry() == entry) && (user == "" || r.isOf(user)) })

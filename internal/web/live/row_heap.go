@@ -1,6 +1,6 @@
 package live
 
-// rowHeap is a heap of rows. Its root is the row that leaves it first.
+// rowHeap is a heap of rows. Its root is the row with the earliest due time.
 type rowHeap []*row
 
 func (h rowHeap) Len() int           { return len(h) }

@@ -42,18 +42,18 @@ const (
 	Refused   ConnectionState = "refused"   // of a token: no longer accepted by Twitch
 	Missing   ConnectionState = "missing"   // of a token: needed, but there is none
 	Unchecked ConnectionState = "unchecked" // of a token: Twitch cannot be asked
-	// Observing means that chatguard could not act in the channel, whose policy only observes. The
-	// detail says why.
+	// Observing is the state of a channel in which chatguard could not act, and whose policy only
+	// observes. The detail says why.
 	Observing ConnectionState = "observing"
 	// Renamed is the state of a channel whose login has changed. It is read under the new login.
 	Renamed ConnectionState = "renamed"
 	// NotRead is the state of a channel that chatguard may not join. NotEnforcing means that the
-	// policy enforces, but penalties can't be carried out: in this channel, or anywhere because of
-	// the token. The detail says why.
+	// policy enforces, but that penalties can't be carried out in this channel or, because of the
+	// token, in any. The detail says why.
 	NotRead      ConnectionState = "not read"
 	NotEnforcing ConnectionState = "not enforcing"
-	// NotRenewed is the state of a TLS certificate that expires soon, or has a renewal that can't
-	// be used. The detail says which.
+	// NotRenewed is the state of a TLS certificate that expires soon, or whose new files can't be
+	// used. The detail says which.
 	NotRenewed ConnectionState = "not renewed"
 	// LeftOut is the state of a channel whose live changes cannot be used. The detail says why.
 	LeftOut  ConnectionState = "limits as configured"
@@ -81,8 +81,8 @@ func (c ConnectionState) IsTrouble() bool {
 	return true
 }
 
-// IsDegraded reports whether somebody must act on the state, although it keeps no messages from
-// arriving, and chatguard acts on them.
+// IsDegraded reports whether somebody must fix something although messages arrive and chatguard
+// acts on them.
 func (c ConnectionState) IsDegraded() bool { return c == NotRenewed }
 
 // Connection is a connection over which messages arrive, or another link between chatguard and a
@@ -98,9 +98,9 @@ type Connection struct {
 	// Brief means that the trouble usually ends within seconds, so that it is no reason to be
 	// unready yet.
 	Brief bool `json:"-"`
-	// Channel is the ID of the channel that it is about. It is SeveralChannels for several
-	// channels, for one whose ID isn't known, and for the certificate. It is empty for a connection
-	// of chatguard as a whole.
+	// Channel is the ID of the channel that the connection is about. It is SeveralChannels for
+	// several channels, for one whose ID isn't known, and for the certificate. It is empty for a
+	// connection of chatguard as a whole.
 	Channel string `json:"-"`
 }
 

@@ -54,8 +54,8 @@ type Throttled struct {
 // leavesAt returns when the user will no longer be held back.
 func (t *Throttled) leavesAt() time.Time { return journal.HeldUntil(t.At, t.MaySpeakAt.Time) }
 
-// due returns when the user will no longer be held back or, if they are not, when their row is
-// removed.
+// due returns when the user will no longer be held back. For a user who isn't held back, it returns
+// when the row is removed.
 func (t *Throttled) due() time.Time {
 	if t.Held {
 		return t.leavesAt()
@@ -89,7 +89,7 @@ func isHeld(t *Throttled) bool { return t.Held }
 // isAny returns true.
 func isAny(*Throttled) bool { return true }
 
-// compareSince orders users by when they were first held back.
+// compareSince orders users by the start of their current or last wait.
 func compareSince(a, b Throttled) int {
 	return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.UserID, b.UserID))
 }
