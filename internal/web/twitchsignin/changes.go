@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 )
 
-// suspectEvery is the minimum time between two requests to Twitch about a person that their
-// messages cause. Twitch's answers may lag behind the badges, or the badges behind the answers.
+// suspectEvery is the minimum time between two requests to Twitch that the messages of one person
+// cause. Twitch's answers may lag behind the badges, or the badges behind the answers.
 const suspectEvery = time.Minute
 
 // Watch returns a chat source that also notifies Members of what it reads. The badges and bans of
@@ -90,7 +90,7 @@ func (m *Members) noteServed(channels map[string]string, owners []string, now ti
 	}
 }
 
-// suspect marks the sessions of a user for which the func which returns true.
+// suspect marks those sessions of a user for which the parameter which returns true.
 func (m *Members) suspect(userID string, now time.Time, which func(*session) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

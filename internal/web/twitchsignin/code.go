@@ -77,10 +77,10 @@ func (s *SignIns) offers(what purpose) bool {
 	return s.opts.Dashboard
 }
 
-// elsewhere returns the address at which the sign-in must begin, if the browser has opened the
-// dashboard at another host than the one to which Twitch sends it back. The flow's cookie belongs
-// to one host. The address is empty if the hosts are the same. A proxy may change the host's name,
-// so a browser is sent there only once.
+// elsewhere returns the address at which the sign-in must begin if the browser has opened the
+// dashboard at another host than the one that Twitch redirects to. It returns "" if the hosts are
+// the same. The flow's cookie belongs to one host. A proxy may change the host's name, so a browser
+// is redirected only once.
 func (s *SignIns) elsewhere(r *http.Request) string {
 	const once = "once"
 	home, err := url.Parse(s.opts.Address)
@@ -110,7 +110,7 @@ const maxCode = 500
 
 // returned checks the request with which the browser comes back from Twitch. It returns the flow
 // and the code. The flow's cookie is deleted, but a client that has kept it can come back with
-// other codes. So the address may do so only a few times.
+// other codes. So each address may come back only at a limited rate.
 func (s *SignIns) returned(w http.ResponseWriter, r *http.Request) (begun flow, code string, f *failure) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	state, isSingle := single(query, "state")

@@ -54,7 +54,8 @@ func (f flow) authorization(address string) token.Authorization {
 	return a
 }
 
-// of returns the flow of the browser that sends the request, if the state is that of the flow.
+// of returns the flow of the browser that sends the request. ok is false if there is none, or if it
+// has another state.
 func (fs flows) of(r *http.Request, state string) (f flow, ok bool) {
 	cookie, err := r.Cookie(fs.opts.Site.CookieName(r, flowCookie))
 	if err != nil {

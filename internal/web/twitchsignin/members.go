@@ -27,7 +27,7 @@ const (
 	mostOwn      = 20
 )
 
-// Members are the people who are signed in to the dashboard. They are access.Members.
+// Members are the people who are signed in to the dashboard. Members implements access.Members.
 type Members struct {
 	opts *Options
 	// running is the context of requests to Twitch. It ends with Run.
@@ -55,7 +55,8 @@ type session struct {
 	hash    [sha256.Size]byte
 	person  *person.Person
 	account person.Account
-	// channels are those of the served channels in which the person has a standing.
+	// channels has the person's standing in the served channels, by ID. It leaves out channels in
+	// which the person has none.
 	channels map[string]standing
 	begun    time.Time
 	used     time.Time

@@ -96,7 +96,7 @@ var (
 )
 
 // noModerator returns the failure of a person who is neither owner nor broadcaster nor moderator.
-// It doesn't say of which channels, because anybody can see it.
+// Its text names no channels, because anybody can see the text.
 func noModerator(login string) *failure {
 	return &failure{
 		status: http.StatusForbidden, result: notModerator, other: true, title: language.Sentence("No access with this account"),

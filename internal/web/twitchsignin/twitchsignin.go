@@ -37,8 +37,8 @@ type Options struct {
 	// Address is the dashboard's address as browsers open it, with a trailing slash. The address
 	// Callback below it must be registered with the Twitch application.
 	Address string
-	// Twitch returns Twitch for the owner's application. ok is false if the application isn't known
-	// yet.
+	// Twitch returns the client for sign-ins with the owner's application. ok is false if the
+	// application isn't known yet.
 	Twitch func() (tw *person.Twitch, ok bool)
 	// Dashboard lets broadcasters and moderators sign in to the dashboard.
 	Dashboard bool
@@ -59,7 +59,7 @@ func (o *Options) now() time.Time { return o.Now().Round(0) }
 // Owners are the accounts that have all rights over the installation. They are named by login, and
 // identified by ID. Owners must be safe for concurrent use.
 type Owners interface {
-	// See records that, according to Twitch, an account has its login at this moment.
+	// See records the login that an account has now, according to Twitch.
 	See(ctx context.Context, account person.Account)
 	// Has reports whether the account with an ID is an owner. It must be fast.
 	Has(id string) bool
@@ -122,7 +122,7 @@ func (s *SignIns) signIn(w http.ResponseWriter, r *http.Request, session string)
 	s.startSession(w, r, session)
 }
 
-// viewers are where ordinary viewers sign in.
+// viewers is how ordinary viewers sign in. If signedIn is nil, they can't.
 type viewers struct {
 	page     string // relative to the dashboard
 	signedIn func(w http.ResponseWriter, r *http.Request, v auth.Viewer) error
@@ -149,7 +149,7 @@ const (
 // Obstacle is why nobody can sign in with Twitch, in one line, and what to do about it.
 type Obstacle struct{ Problem, Fix string }
 
-// WayOf returns the way for a site and an application, or what is in the way.
+// WayOf returns how people sign in at a site with an application, or the obstacle.
 func WayOf(site access.Site, clientID, secret string) (Way, *Obstacle) {
 	public := site.PublicURL
 	switch {
