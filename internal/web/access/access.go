@@ -51,7 +51,8 @@ type Options struct {
 	// WrongCode is the error that Sessions.RedeemCode returns, directly or wrapped, for an invalid
 	// code.
 	WrongCode error
-	// NodesShare says that other nodes share limits with this one. They have other Sessions.
+	// NodesShare says that other nodes share limits with this one. Those nodes have their own
+	// Sessions.
 	NodesShare bool
 	Now        func() time.Time
 	Log        *slog.Logger

@@ -10,7 +10,7 @@ import (
 const (
 	// RejectedTime is how long a wrong secret is remembered. In this time, the same secret uses up
 	// only one attempt. An address regains attempts faster than that, so repeating one secret never
-	// blocks it.
+	// blocks the address.
 	RejectedTime = 5 * time.Minute
 	// maxRejected is the maximum number of remembered secrets. Each further secret uses up an
 	// attempt each time it is sent.

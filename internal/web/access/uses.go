@@ -14,8 +14,8 @@ type uses struct {
 	count   atomic.Int64
 }
 
-// maxUses is the maximum number of tokens and sessions whose use is recorded. Beyond it, all are
-// forgotten.
+// maxUses is the maximum number of tokens and sessions whose use is recorded. If there are more,
+// all uses are forgotten.
 const maxUses = 10_000
 
 // record records a use of the token or session with an ID.

@@ -18,7 +18,8 @@ type checkedBatch[T any] struct {
 // batchOf is the list of a batch, with at most MaxBatch elements.
 type batchOf[T any] []T
 
-// UnmarshalJSONFrom reads a list, and stops at the first element beyond MaxBatch.
+// UnmarshalJSONFrom reads a list. It returns an error at the first element beyond MaxBatch, without
+// reading the rest.
 func (m *batchOf[T]) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	switch from.PeekKind() {
 	case '[':
@@ -88,7 +89,7 @@ func (k *Checker) readBatch(w http.ResponseWriter, r *http.Request, c *scratch) 
 }
 
 // readEach reads the messages of a batch one by one, because not all of them can be read. whole is
-// the error for all of them.
+// the error from reading the batch as a whole.
 func (k *Checker) readEach(c *scratch, whole error) error {
 	var read checkedBatch[jsontext.Value]
 	if readObject(c.body.Bytes(), &read, strict) != nil || read.Messages == nil {

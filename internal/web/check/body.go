@@ -11,8 +11,8 @@ import (
 // A body of up to problem.MaxBody bytes is read as it is. In a longer one, texts are cut while they
 // arrive. Otherwise a user could avoid the limits with a text that is too long to be judged.
 const (
-	maxLongBody  = 16 << 20 // as it arrives
-	maxShortened = 4 << 20  // with its texts cut
+	maxLongBody  = 16 << 20 // maximum length as it arrives, in bytes
+	maxShortened = 4 << 20  // maximum length with its texts cut, in bytes
 	maxLongText  = 2 << 10  // bytes of JSON that are left of a text
 )
 

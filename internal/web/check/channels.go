@@ -77,7 +77,7 @@ func (k *Checker) Has(id string) bool { return k.channels.has(id) }
 func (k *Checker) Channels() []string { return k.channels.list() }
 
 // openChannels records the channels of the messages that a caller asks about. A message whose
-// channel finds no place gets a problem.
+// channel is refused gets a problem.
 func (k *Checker) openChannels(c *scratch, holder string) {
 	var fresh []string
 	last := ""

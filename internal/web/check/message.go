@@ -104,8 +104,8 @@ func parseAt(value jsontext.Value) (at time.Time, err error) {
 	return at, nil
 }
 
-// repair cuts and cleans the texts of a message that take no part in the decision, and replaces IDs
-// that can't be stored by their hashes. It also adds the space to the IDs. It returns the keys of
+// repair cuts and cleans those texts of a message that don't affect the decision. It replaces IDs
+// that can't be stored with their hashes. It also adds the space to the IDs. It returns the keys of
 // what it changed.
 func (c *checkReader) repair(m *chatguard.Message) (changed []string) {
 	for _, id := range [...]struct {

@@ -58,10 +58,11 @@ func (r *checkedRoles) add(name string) {
 	}
 }
 
-// checkedKind is why a message isn't ordinary. An unknown kind is ignored, as an unknown role is.
+// checkedKind is the kind of a message; zero means an ordinary one. An unknown name is ignored, as
+// an unknown role is.
 type checkedKind struct {
 	known   chatguard.MessageKind
-	changed bool // one was ignored
+	changed bool // an unknown name was ignored
 }
 
 // UnmarshalText reads names, separated by commas.
