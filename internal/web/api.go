@@ -77,7 +77,8 @@ func (s *Server) channelRoutes() []route {
 	}
 }
 
-// refuse returns routes that only answer with a problem, because what they are about isn't here.
+// refuse returns the routes with handlers that only return missing. It is for routes about
+// something that this server doesn't have.
 func refuse(routes []route, missing error) []route {
 	for i := range routes {
 		routes[i].handle = func(http.ResponseWriter, *http.Request, access.Caller) error { return missing }

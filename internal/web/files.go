@@ -122,7 +122,7 @@ func noticeOf(name string, module []byte) []byte {
 	return slices.Clone(module[:len(notice)+len("*/")])
 }
 
-// stripComments returns a module without its comments, which are a third of the size of ours. It
+// stripComments returns a module without its comments, which make up a third of our modules. It
 // removes only comments that fill whole lines. It keeps these lines, empty, so that a browser's
 // line numbers match the source.
 func stripComments(module []byte) []byte {
@@ -175,7 +175,7 @@ func newDocument(all files, name string) file {
 // inlineScript matches a script in a document.
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
-// languageHere is what translate replaces in a document.
+// languageHere is the tag of a document in which translate replaces the language.
 const languageHere = `<html lang="en">`
 
 // textHere matches a text of a document that translate replaces: its name in braces.

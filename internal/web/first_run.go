@@ -39,7 +39,7 @@ type AnswerError struct{ Text string }
 func (e *AnswerError) Error() string { return e.Text }
 
 // FirstRun serves the setup page, with which a person writes the first configuration. Only the
-// holder of a session may. Create one with NewFirstRun.
+// holder of a session can use it. Create one with NewFirstRun.
 type FirstRun struct {
 	opts    FirstRunOptions
 	handler http.Handler

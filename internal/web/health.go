@@ -126,9 +126,9 @@ func reason(name, state, detail string) string {
 	return name + ": " + state + ": " + detail
 }
 
-// getMetrics is GET /metrics in Prometheus' text format. It is open to signed-in callers and, if
-// there is no PublicURL, to this machine. If the dashboard is part of another site, this machine
-// has no access, because the site's proxy may run here.
+// getMetrics is GET /metrics in Prometheus' text format. It is open to callers who may see the
+// whole installation and, if there is no PublicURL, to this machine. If the dashboard is part of
+// another site, this machine has no access, because the site's proxy may run here.
 func (h *probes) getMetrics(w http.ResponseWriter, r *http.Request) error {
 	if !h.mounted && h.site.IsLocal(r) {
 		return h.writeMetrics(w)

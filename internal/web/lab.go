@@ -18,7 +18,7 @@ import (
 const (
 	maxLabBody = 2 << 20          // bytes of a question
 	labWait    = 5 * time.Second  // maximum wait of a question for its turn
-	labPending = 8                // questions that are waiting or at work
+	labPending = 8                // questions that are waiting or being answered
 	labLarge   = 8                // large questions that are read, and large answers that are sent
 	labSmall   = 64 << 10         // bytes of a question or answer that isn't large
 	labSend    = 10 * time.Second // maximum time to read a large question, and to send an answer
@@ -51,7 +51,7 @@ type labs struct {
 	recordings  recordings // nil if there are none
 	reads       *longReads // of the recordings
 	isDashboard bool
-	// spent is told how much work an answer to a holder was; nil means that nobody counts.
+	// spent is called with the work that an answer to a holder took; nil means that nobody counts.
 	spent func(ctx context.Context, holder string, work int64)
 }
 
@@ -124,7 +124,7 @@ type largeBody struct {
 	isLarge bool
 }
 
-// Read returns the error of begin.
+// Read implements io.Reader. It also returns an error of begin.
 func (b *largeBody) Read(p []byte) (int, error) {
 	if b.n >= labSmall && !b.isLarge {
 		if err := b.begin(); err != nil {

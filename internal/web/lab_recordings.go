@@ -24,7 +24,7 @@ type recordings interface {
 	Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error
 }
 
-// storedRecordings are those of a dashboard's database.
+// storedRecordings are the recordings in a dashboard's database.
 type storedRecordings struct {
 	channels channels
 	Records
@@ -49,7 +49,7 @@ func (s storedRecordings) check(who auth.Identity, channelID string) error {
 
 func (s storedRecordings) oldest() time.Time { return s.now().Add(-mostHours * time.Hour) }
 
-// fileRecordings are those of files.
+// fileRecordings are recordings from files.
 type fileRecordings struct{ *simulate.Recordings }
 
 func (f fileRecordings) offered(auth.Identity) []labChannel {

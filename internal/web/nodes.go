@@ -26,8 +26,8 @@ type Nodes struct {
 
 	Swaps      int64 `json:"swaps"`       // swaps that replaced or confirmed rows
 	Conflicts  int64 `json:"conflicts"`   // swaps that found other rows, because another node was first
-	FromMemory int64 `json:"from_memory"` // messages decided without the store, because it was certain
-	Apart      int64 `json:"apart"`       // messages decided without the store, because it was away
+	FromMemory int64 `json:"from_memory"` // messages decided without the store, because the result was certain
+	Apart      int64 `json:"apart"`       // messages decided without the store, because the store was away
 	Owed       int   `json:"owed"`        // rows that still have to be written to the store
 	Healed     int64 `json:"healed"`      // rows that the store had lost, and got back
 	Unreadable int64 `json:"unreadable"`  // messages decided without the store, because a row can't be read

@@ -29,8 +29,8 @@ func (h *channelPolicies) getPolicy(w http.ResponseWriter, r *http.Request, _ ac
 	return problem.WriteJSON(w, policy)
 }
 
-// putPolicy is PUT /channels/{channel}/policy. Once the policy is in force, it answers with the
-// revision and whether the revision is saved.
+// putPolicy is PUT /channels/{channel}/policy. Once the policy is in force, putPolicy answers with
+// the revision and whether the revision is saved.
 func (h *channelPolicies) putPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if err := requireMatch(r); err != nil {
 		return err

@@ -50,7 +50,7 @@ func (h *lookback) isExpired(now time.Time) bool {
 // previewCache caches the messages read for a preview, because a moderator who tries one policy
 // soon tries another. It is safe for concurrent use.
 type previewCache struct {
-	room int // bytes left for the cache
+	room int // maximum bytes of all cached messages
 
 	mu   sync.Mutex
 	kept map[string]*lookback // by channel

@@ -24,7 +24,7 @@ type Records interface {
 	FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error)
 	// FindNoted is like FindPeople, but finds only users who have notes.
 	FindNoted(ctx context.Context, channelID, text string, n int) ([]journal.Person, error)
-	// NotedUsers returns the number of notes by the ID of the channel's user.
+	// NotedUsers returns the number of notes on each user of a channel, by the user's ID.
 	NotedUsers(channelID string) map[string]int
 	// Notes returns the notes on a user, newest first.
 	Notes(channelID, userID string) []journal.Note

@@ -11,8 +11,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// ofCaller is the scope of routes that show and change nothing of channels that are invisible to
-// the caller.
+// ofCaller is the scope of routes that neither show nor change channels that are invisible to the
+// caller.
 func ofCaller(_ *http.Request, who auth.Identity) (auth.Access, error) { return who.Access, nil }
 
 // ofPath is the scope of routes with a channel in their path.
@@ -46,8 +46,8 @@ func (h *archive) ofEntry(r *http.Request, who auth.Identity) (auth.Access, erro
 	return who.In(entries[0].ChannelID), nil
 }
 
-// accessIn returns what a person may do in a channel. An invisible channel is the same problem as
-// one that doesn't exist.
+// accessIn returns what a person may do in a channel. The problem for an invisible channel is the
+// same as for one that doesn't exist.
 func accessIn(who auth.Identity, channelID string) (auth.Access, error) {
 	granted := who.In(channelID)
 	if granted == auth.Any {

@@ -3,8 +3,8 @@
 //
 // Some parts are separate packages. Package access decides who may use the dashboard. Package live
 // contains the data that is shown now, and the live feed. Package check judges other chats'
-// messages. Package problem reads requests and answers them. In package web, each resource has a
-// type that answers its requests.
+// messages. Package problem reads requests and answers them. In package web, a type answers the
+// requests for each group of related resources; a few need only a function.
 //
 // The package uses the Guard, its policies and switches, and the journal's types. For the
 // store, the chat connections and the database it declares small interfaces and funcs, which the
@@ -37,15 +37,15 @@ import (
 type Options struct {
 	// Live is what is shown now. The observer of its Guard must be Server.Observe, and the caller
 	// must make its Policies notify the Server of changes. The Server adds its own metrics to those
-	// of Live, and GET /metrics shows them all. They belong to one Server only. The Server uses the
-	// Guard's clock, and logs where Live does. It sets Live.PublicURL and Live.Mounted as Access
-	// says.
+	// of Live, and GET /metrics shows them all. The metrics belong to one Server only. The Server
+	// uses the Guard's clock, and logs where Live does. It derives Live.PublicURL and Live.Mounted
+	// from Access.
 	Live live.Options
 	// Access is how the dashboard is reached, and who has access. With Authorize, the dashboard is
-	// part of another site: there are no sessions and tokens, and any host name of the site is
-	// accepted. The Server sets Access.NodesShare as Live says.
+	// part of another site. There are then no sessions and tokens, and any host name of the site is
+	// accepted. The Server derives Access.NodesShare from Live.
 	Access access.Options
-	Check  check.Options // how servers of other chats have messages judged
+	Check  check.Options // how messages of other chats are judged
 
 	Store  Records // the recorded history
 	Grants Grants  // the tokens and links of Access.Sessions; nil means that they can't be managed here
@@ -55,7 +55,8 @@ type Options struct {
 	Record func(context.Context, journal.Audit) (saved bool, err error)
 
 	// TwitchSignIn lets people sign in with their Twitch accounts. Access.Members has their
-	// sessions. Nil means that it is off. It is off if the dashboard is part of another site, too.
+	// sessions. Nil means that nobody can. TwitchSignIn is ignored if the dashboard is part of
+	// another site.
 	TwitchSignIn TwitchSignIn
 
 	// ViewerPage turns on the page on which viewers see when they may write again. It is always off
@@ -211,7 +212,8 @@ func (s *Server) Keep(ctx context.Context) {
 	forgetting.Wait()
 }
 
-// Amended judges a user again after a change of the user, as live.Model.Amended does.
+// Amended judges a user again after a change of the user, as live.Model.Amended does. The page for
+// viewers then reads the user's record again.
 func (s *Server) Amended(channelID, userID string) {
 	if s.viewers != nil {
 		s.viewers.records.forget(channelID, userID)

@@ -13,10 +13,10 @@ type TwitchSignIn interface {
 	// Join sets the func that answers a request with the cookie of a new session.
 	Join(start func(w http.ResponseWriter, r *http.Request, session string))
 	// JoinViewers lets viewers sign in. page is the address of their page, relative to the
-	// dashboard. signedIn answers the request of a viewer who has said who they are, at an address
-	// two levels below the dashboard.
+	// dashboard. signedIn answers the request of a viewer whom Twitch has identified. The address
+	// of that request is two levels below the dashboard.
 	JoinViewers(page string, signedIn func(w http.ResponseWriter, r *http.Request, v auth.Viewer) error)
-	// GetWays is GET /sign-in, and tells pages what they can offer.
+	// GetWays is GET /sign-in. It tells pages which ways to sign in they can offer.
 	GetWays(w http.ResponseWriter, r *http.Request) error
 	// BeginCode and Finish are the two pages of a sign-in by authorization code.
 	BeginCode(w http.ResponseWriter, r *http.Request) error

@@ -153,7 +153,7 @@ func (h *summarizer) addChanges(ctx context.Context, channel string, sum *summar
 	return nil
 }
 
-// addChange adds a change that is older than those before.
+// addChange adds a change that is older than those added before.
 func (s *summary) addChange(a journal.Audit, pardoned map[string]bool) {
 	switch a.Action {
 	case journal.UserPardoned, journal.UserUnpardoned:

@@ -139,7 +139,7 @@ const mostNamed = 200
 
 // usersNamed returns the IDs of the users of a channel that a name in a filter matches: the user
 // with this ID, or the users whose login or display name contains the text. If there are more than
-// mostNamed, it returns the best matches that spoke last. Without a name it returns nil.
+// mostNamed, it returns those that come first in Records.FindPeople. Without a name it returns nil.
 func (h *users) usersNamed(ctx context.Context, channel, name string) ([]string, error) {
 	name = hostile.TypedName(name)
 	if name == "" {

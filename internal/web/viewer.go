@@ -119,7 +119,8 @@ func (h *viewers) end(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// begin answers a viewer who has just said who they are, at the address of the sign-in's last step.
+// begin answers a viewer whom Twitch has just identified, at the address of the sign-in's last
+// step.
 func (h *viewers) begin(w http.ResponseWriter, r *http.Request, v auth.Viewer) error {
 	h.sessions.Begin(w, r, v)
 	problem.Redirect(w, "../../"+viewerPage)
@@ -129,7 +130,7 @@ func (h *viewers) begin(w http.ResponseWriter, r *http.Request, v auth.Viewer) e
 // viewerPage is the page for viewers, relative to the dashboard.
 const viewerPage = "viewer"
 
-// toPage is GET /viewer/{login}: it leads to the page with that channel.
+// toPage is GET /viewer/{login}: it redirects to the page for that channel.
 func (h *viewers) toPage(w http.ResponseWriter, r *http.Request) error {
 	problem.Redirect(w, "../"+viewerPage+"?channel="+url.QueryEscape(r.PathValue("login")))
 	return nil

@@ -110,7 +110,7 @@ func (s *viewerRecords) load(ctx context.Context, key viewerKey) (r viewerRecord
 	return r, err
 }
 
-// forget makes the record of a viewer be read again, because it has changed.
+// forget marks the record of a viewer as changed, so that it is read again.
 func (s *viewerRecords) forget(channelID, userID string) {
 	key := viewerKey{channelID, userID}
 	s.mu.Lock()

@@ -29,7 +29,7 @@ type viewerStanding struct {
 	DisplayName string    `json:"display_name"`
 
 	MayWrite bool `json:"may_write"`
-	// Reason is why not.
+	// Reason is why MayWrite is false.
 	Reason viewerReason `json:"reason,omitempty" jsonschema:"Why not: busy is a limit that everyone shares."`
 	// NextAt is when the next message is allowed. It is zero if the viewer may write, if the time
 	// isn't known, or if it never comes.
@@ -124,7 +124,7 @@ func (s *viewerStanding) addWait(e chatguard.Explanation) {
 }
 
 // addSilence says how long a timeout or a ban holds the viewer back, if it lasts longer than the
-// limits.
+// wait for the limits.
 func (s *viewerStanding) addSilence(banned bool, until time.Time) {
 	switch {
 	case banned:

@@ -38,7 +38,7 @@ type week struct {
 	From     time.Time `json:"from"`
 	Until    time.Time `json:"until"` // the time of the request
 	// Points contains a point for each change, and a last one for the time of the request. The
-	// variable meanings explains what they are computed from.
+	// API's description says what they are computed from.
 	Points []simulate.Point `json:"points"`
 }
 
@@ -68,8 +68,9 @@ func (h *users) answerWeek(w http.ResponseWriter, r *http.Request, who access.Ca
 	return answerLong(w, r, h.reads, who, func() (week, error) { return h.computeWeek(r.Context(), channel, user, limit) })
 }
 
-// weekLimit returns the limit with this name, which must be shared by everyone or not. If name is
-// empty, it returns the limit that is most informative for a week.
+// weekLimit returns the limit with this name. If shared is true, it must be a limit that everyone
+// shares, and otherwise one that counts each user. If name is empty, it returns the limit that is
+// most informative for a week.
 func weekLimit(limits []chatguard.Limit, name string, shared bool) (chatguard.Limit, error) {
 	if i := slices.IndexFunc(limits, func(l chatguard.Limit) bool { return l.Name == name }); i >= 0 {
 		if limits[i].Per.Shared() != shared {
