@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/lab"
 )
 
-// accuracyOptions are the flags of accuracy.
+// accuracyOptions are the flags of `chatguard lab accuracy`.
 type accuracyOptions struct {
 	limit    limitFlag
 	poisson  float64

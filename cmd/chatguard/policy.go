@@ -35,8 +35,8 @@ Works whether or not chatguard is running.`,
 	return cmd
 }
 
-// policyCommand completes cmd, a command about one channel's policy. It may be called without the
-// CHANNEL if there is only one.
+// policyCommand completes cmd, a command about one channel's policy. A user may omit CHANNEL if
+// there is only one channel.
 func policyCommand(cmd *cobra.Command, run func(*cobra.Command, config.Config, channelPolicy) error) *cobra.Command {
 	var path string
 	cmd.Use += " [CHANNEL]"

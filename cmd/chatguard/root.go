@@ -55,7 +55,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	return root
 }
 
-// offerNoFiles makes shells offer files only to the commands that take a FILE.
+// offerNoFiles makes shells offer files only for commands that take a FILE.
 func offerNoFiles(cmd *cobra.Command) {
 	if cmd.ValidArgsFunction == nil && !strings.Contains(cmd.Use, "FILE") {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions

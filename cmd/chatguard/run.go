@@ -144,8 +144,8 @@ func explainInUse(ctx context.Context, cfg config.Config, err error) error {
 	return err
 }
 
-// serve runs an App until the context ends. Requests of other processes, which notified announces,
-// reload the configuration.
+// serve runs an App until the context ends. Meanwhile it handles requests of other processes, which
+// notified announces. load loads the configuration for a reload.
 func serve(ctx context.Context, a *app.App, notified <-chan os.Signal, load func() (config.Config, error)) error {
 	ctx, stop := context.WithCancel(ctx)
 	var reloading sync.WaitGroup

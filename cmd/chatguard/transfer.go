@@ -27,8 +27,8 @@ type transferWork struct {
 	do         func(context.Context) (report string, err error)
 }
 
-// transferCommand completes cmd, which has only its texts. The command calls plan before the work
-// begins.
+// transferCommand completes cmd, which so far has only its texts. The command calls plan before the
+// work begins.
 func transferCommand(cmd *cobra.Command, opts *transfer.Options, plan func(transferJob) (transferWork, error)) *cobra.Command {
 	opts.Progress = new(transfer.Progress)
 	return configCommand(cmd, func(cmd *cobra.Command, cfg config.Config, files []string) error {
