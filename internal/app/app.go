@@ -179,8 +179,8 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(err, <-written, <-shared)
 }
 
-// endIfLost calls end if another process takes the database. Otherwise both would act on each
-// message. The store's error says why.
+// endIfLost calls end if another process takes the database. Otherwise both processes would act on
+// each message. The store's error says why.
 func (a *App) endIfLost(ctx context.Context, end func()) {
 	select {
 	case <-a.Host.Store.Lost():

@@ -89,7 +89,8 @@ func (d *directory) ids() []string {
 	return slices.Collect(maps.Keys(d.byID))
 }
 
-// learn records a channel, also in the database for the next start, and reports whether it is new.
+// learn records a channel here and, for the next start, in the database. It reports whether the
+// channel is new.
 func (d *directory) learn(login, id string) bool {
 	if !d.add(login, id) {
 		return false

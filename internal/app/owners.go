@@ -18,7 +18,7 @@ import (
 const ownerSetting = "owner:"
 
 // owners are the accounts on Twitch with all rights over the installation. The configuration names
-// them by login. Twitch gives free logins to other people, so an owner is identified by ID: that of
+// them by login. Twitch gives free logins to other people, so an owner is identified by the ID of
 // the first account that signs in with the login. The ID is forgotten if the configuration no
 // longer names the login. owners are safe for concurrent use.
 type owners struct {

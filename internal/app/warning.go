@@ -54,7 +54,7 @@ const (
 )
 
 // UntrustedProxy reports whether users connect through a proxy whose headers are not trusted. A
-// dashboard with its own certificate needs no proxy.
+// dashboard with its own certificate, or on localhost, needs no proxy.
 func UntrustedProxy(w config.Web) bool {
 	return w.PublicURL != "" && len(w.TrustedProxies) == 0 && w.TLSCert == "" && Site(w).PublicURL.Hostname() != "localhost"
 }

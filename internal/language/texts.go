@@ -15,8 +15,8 @@ import (
 	"github.com/chatguard/chatguard/web/static"
 )
 
-// Texts are the texts of one catalogue in one language. The format of catalogues is that of the
-// pages. A text may contain {{placeholders}}. A text that depends on the number n has a form for
+// Texts are the texts of one catalogue in one language. The pages use catalogues of the same
+// format. A text may contain {{placeholders}}. A text that depends on the number n has a form for
 // each plural category, such as "granted_one" and "granted_other". Get them with Chat or Document.
 type Texts struct {
 	language language.Tag

@@ -32,7 +32,7 @@ type failure struct {
 // Trouble is something that fails now.
 type Trouble struct{ Name, State, Detail string }
 
-// step takes what fails now, and returns what to report.
+// step updates f with what fails now, and returns what to report.
 func (f failures) step(now time.Time, current []Trouble) (changes []webhook.FailureChange) {
 	failing := map[string]bool{}
 	for _, t := range current {

@@ -63,7 +63,7 @@ type Store interface {
 
 // Reporter tells webhooks what happens. If several nodes share a channel, one of them reports each
 // event. The node on which a person makes a change reports it. The node that acts in the channel
-// reports what happens by itself. Each node reports its own failures. A Reporter is safe for
+// reports the channel's other events. Each node reports its own failures. A Reporter is safe for
 // concurrent use. Create one with New.
 type Reporter struct {
 	options Options
@@ -112,8 +112,8 @@ func (r *Reporter) send(channelID string, e webhook.Event) {
 	r.options.Webhooks.Send(e)
 }
 
-// acts reports whether this node reports what happens in a channel by itself. otherwise is the
-// result if it is not known which node acts there.
+// acts reports whether this node reports the events of a channel that no person caused. otherwise
+// is the result if it is not known which node acts there.
 func (r *Reporter) acts(channelID string, otherwise bool) bool {
 	if r.options.Leads == nil {
 		return true
