@@ -21,9 +21,9 @@ const (
 )
 
 // exportCSV answers with a CSV file that is never held in memory as a whole. page returns the next
-// rows, or none after the last. The export stops early if the reader leaves. Each page takes a turn
-// among the long reads. An error after the first rows can no longer be reported as text. exportCSV
-// then cuts the connection, so that nobody mistakes a part of the file for the whole file.
+// rows, or none after the last. The export stops early if the reader leaves. Each page counts as a
+// long read. An error after the first rows can no longer be reported as text. exportCSV then cuts
+// the connection, so that nobody mistakes a part of the file for the whole file.
 func (h *archive) exportCSV(
 	w http.ResponseWriter, r *http.Request, who access.Caller, name string, columns []string, page func() ([][]string, error),
 ) error {

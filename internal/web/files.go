@@ -37,7 +37,7 @@ type file struct {
 	scripts      string // sources of a document's inline scripts, for its content policy
 }
 
-// fileContent is what a file contains.
+// fileContent is the content of a file, plain and compressed, with its ETag.
 type fileContent struct {
 	plain   []byte
 	gzipped func() []byte // compressed at the first call

@@ -151,7 +151,7 @@ func (h *grants) postLink(w http.ResponseWriter, r *http.Request, who access.Cal
 }
 
 // checkWanted returns a problem if the name or the role can't be used, or if the caller has made
-// too many tokens and links. wrongName is what is wrong with the name, if anything.
+// too many tokens and links. wrongName is the error about the name, or nil.
 func (h *grants) checkWanted(ctx context.Context, who access.Caller, wrongName error, role auth.Access, roles []auth.Access) error {
 	if wrongName != nil {
 		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(wrongName))

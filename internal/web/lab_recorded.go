@@ -18,8 +18,8 @@ import (
 // errEnough ends a reading of the timeline.
 var errEnough = errors.New("all messages have been read")
 
-// recorded returns a stretch of a channel's recorded messages: from a given time, the busiest, or
-// the last.
+// recorded returns a stretch of a channel's recorded messages: the one from a given time, the
+// busiest one, or the last one.
 func (h *labs) recorded(ctx context.Context, who auth.Identity, t *lab.Traffic) ([]lab.Message, error) {
 	if err := h.recordings.check(who, t.Channel); err != nil {
 		return nil, err

@@ -111,8 +111,8 @@ func (h *nodeLister) get(w http.ResponseWriter, r *http.Request, _ access.Caller
 	return problem.WriteJSON(w, found)
 }
 
-// ask returns the nodes as they were at most nodesFresh ago. The question goes on if ctx ends,
-// because other callers may wait for its answer.
+// ask returns the nodes as they were at most nodesFresh ago. The request to the store goes on if
+// ctx ends, because other callers may wait for its answer.
 func (h *nodeLister) ask(ctx context.Context) (Nodes, error) {
 	if !take(ctx, h.turn) {
 		return Nodes{}, ctx.Err()

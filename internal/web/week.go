@@ -30,8 +30,8 @@ const everyone = ""
 // users without roles.
 const anyone = "0"
 
-// week is how much of one limit was left during the last seven days, to a user or to everyone who
-// shares the limit.
+// week says how much of one limit a user, or everyone who shares the limit, had left during the
+// last seven days.
 type week struct {
 	Limit    string    `json:"limit"`
 	Capacity int       `json:"capacity"` // the current capacity

@@ -13,7 +13,7 @@ import (
 // Create one with NewCookieKey.
 type CookieKey []byte
 
-// encoding is that of a cookie's value. Each value has one form only.
+// encoding encodes the parts of a cookie's value. Each value has only one form.
 var encoding = base64.RawURLEncoding.Strict()
 
 // NewCookieKey returns a new key.

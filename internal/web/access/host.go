@@ -31,9 +31,9 @@ func (s Site) isSecure(r *http.Request) bool {
 	return r.TLS != nil || s.PublicURL != nil && s.PublicURL.Scheme == "https" && strings.EqualFold(bareHost(r.Host), s.PublicURL.Hostname())
 }
 
-// IsLocal reports whether the request comes from this machine. If there is a PublicURL, it returns
-// false, because a proxy on this machine may forward requests without naming the client and with a
-// loopback host.
+// IsLocal reports whether the request comes from this machine, and has no proxy's header. If there
+// is a PublicURL, it returns false, because a proxy on this machine may forward requests without
+// naming the client and with a loopback host.
 func (s Site) IsLocal(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	return err == nil && isLoopback(host) && s.PublicURL == nil && !isProxied(r)

@@ -52,7 +52,8 @@ func (s Site) Address(addr string) string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
-// mount returns the path that the dashboard is mounted at, which is also its cookie's path.
+// mount returns the path that the dashboard is mounted at, which is also the path of the
+// dashboard's cookies.
 func (s Site) mount() string {
 	if s.PublicURL == nil {
 		return "/"

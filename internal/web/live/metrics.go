@@ -13,7 +13,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// register adds the metrics that are computed on each read. tallies adds those of outcomes.
+// register adds the metrics that are computed on each read. The tallies add the metrics of
+// outcomes.
 func (m *Model) register(set *metrics.Set) {
 	set.NewGauge("chatguard_throttled_users", func() float64 { return float64(m.board.len("")) })
 	set.NewGauge("chatguard_live_feeds", func() float64 { return float64(m.Feeds()) })

@@ -13,8 +13,8 @@ type ring struct {
 }
 
 // rings are the periods kept in memory. They take 35 kB per channel. The fine ring counts messages
-// when they arrive. The whole minutes count them by their own times, as the store does, so that a
-// minute has the same count before and after a restart.
+// when they arrive. The ring of whole minutes counts them by their own times, as the store does, so
+// that a minute has the same count before and after a restart.
 var rings = [...]ring{
 	fine:    {5 * time.Second, 720},
 	minutes: {time.Minute, 1440},

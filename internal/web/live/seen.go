@@ -1,6 +1,6 @@
 package live
 
-// Seen is how much chatguard has seen of a channel since its start.
+// Seen counts the messages of a channel since chatguard started.
 type Seen struct {
 	Messages uint64 `json:"messages"`
 	Observed uint64 `json:"observed"` // messages that would have been throttled

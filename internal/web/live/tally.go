@@ -186,7 +186,7 @@ func (t *tallies) rates(channel string) Rates {
 	}
 }
 
-// busyOver is the period of the rates at which raid mode starts by itself.
+// busyOver is the period over which the rate that starts raid mode is measured.
 const busyOver = 10 * time.Second
 
 // busy returns the messages per second of each channel over busyOver.

@@ -128,8 +128,8 @@ func (s *transcriptShard) records(channel string) (all []record) {
 	return all
 }
 
-// copy returns all messages of the shard. They are searched without the lock, because that takes
-// longer than copying them.
+// copy returns all messages of the shard. The caller searches them without the lock, because
+// searching takes longer than copying.
 func (s *transcriptShard) copy() (data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -202,7 +202,7 @@ func (s *SignIns) finishViewer(ctx context.Context, w http.ResponseWriter, r *ht
 	return nil
 }
 
-// failureOf returns the failure for an error of Twitch's.
+// failureOf returns the failure for an error from Twitch.
 func failureOf(err error) *failure {
 	for _, known := range []struct {
 		cause error

@@ -23,7 +23,7 @@ const (
 	mostDevices = 20
 )
 
-// devices are the sign-ins by device code in progress, each by a secret in its browser's cookie.
+// devices are the sign-ins by device code in progress, by the secrets in the browsers' cookies.
 type devices struct {
 	mu    sync.Mutex
 	flows map[string]*deviceFlow
@@ -163,7 +163,7 @@ func (d *devices) add(id string, flow *deviceFlow, now time.Time) {
 }
 
 // take returns a sign-in, or nil. If due is true, the caller asks Twitch, and then calls release or
-// remove; others don't ask meanwhile.
+// remove. No other caller asks meanwhile.
 func (d *devices) take(id string, now time.Time) (flow *deviceFlow, due bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,7 +175,7 @@ func (d *devices) take(id string, now time.Time) (flow *deviceFlow, due bool) {
 	return flow, true
 }
 
-// release ends a question that take has begun.
+// release records that Twitch has answered, so that take is due again after the interval.
 func (d *devices) release(flow *deviceFlow, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -30,7 +30,7 @@ type flow struct {
 
 const (
 	flowCookie = "chatguard_signin"
-	// flowTime is how long a person may take at Twitch.
+	// flowTime is how long a person has to sign in on Twitch.
 	flowTime = 10 * time.Minute
 )
 
@@ -45,7 +45,7 @@ func (fs flows) begin(what purpose) flow {
 	return flow{State: rand.Text(), Nonce: rand.Text(), For: what, Expires: fs.opts.now().Add(flowTime)}
 }
 
-// authorization returns the request for authorization that the browser takes to Twitch.
+// authorization returns the request for authorization that the browser sends to Twitch.
 func (f flow) authorization(address string) token.Authorization {
 	a := token.Authorization{Redirect: address + Callback, State: f.State, Nonce: f.Nonce}
 	if f.For == toDashboard {

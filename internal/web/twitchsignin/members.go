@@ -157,7 +157,7 @@ func (m *Members) Holder(_ context.Context, secret string) (who auth.Identity, o
 	return h.who, ok, nil
 }
 
-// holder is the holder of a session at a moment.
+// holder describes the holder of a session at one moment.
 type holder struct {
 	who       auth.Identity
 	suspected bool            // a change is known that Twitch has not been asked about

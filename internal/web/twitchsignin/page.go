@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/language"
 )
 
-// failure is why a sign-in has failed, as a page for people.
+// failure says why a sign-in has failed. People see it as a page.
 type failure struct {
 	status int
 	result result

@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/person"
 )
 
-// standing is what a person is in a channel on Twitch.
+// standing is a person's role in a channel on Twitch.
 type standing int
 
 const (
