@@ -91,7 +91,7 @@ func needLimits(cmd *cobra.Command, limits []chatguard.Limit) error {
 }
 
 // eachLimit calls measure with one limit after another, and shows the progress. An error about a
-// limit is a usage error that names it.
+// limit is a usage error that names the limit.
 func eachLimit(cmd *cobra.Command, limits []chatguard.Limit, measure func(context.Context, chatguard.Limit) error) error {
 	var done atomic.Int64
 	state := func() string { return fmt.Sprintf("%d of %s", done.Load(), count(int64(len(limits)), "limit")) }

@@ -47,8 +47,8 @@ type Options struct {
 	Troubles func() []Trouble
 	// Summary sums up a stream that has ended.
 	Summary func(context.Context, journal.Stream) (webhook.StreamSummary, error)
-	// StreamOver is how long a stream may resume after it has ended. Its end is reported after
-	// that.
+	// StreamOver is how long after its end a stream may resume. The end is reported after this
+	// time.
 	StreamOver time.Duration
 
 	Log *slog.Logger

@@ -99,8 +99,8 @@ func Ask(ctx context.Context, owned *sqlite.OwnedError, r Request) (lines []stri
 }
 
 // send writes a request to the process that owns the database at path. It returns the names of the
-// request's file and of the file for the outcome. That process uses the database, so if there is
-// none at path, somebody has moved it.
+// request's file and of the file for the outcome. That process uses the database, so if there is no
+// database at path, somebody has moved it.
 func send(path, part string, r Request) (asked, answered string, err error) {
 	word := rand.Text()
 	asked, answered = path+part+word, path+outcomeName+word

@@ -55,8 +55,8 @@ func newViewerRecords(store Records, silences *control.Silences, now func() time
 	}
 }
 
-// get returns the record of a viewer. While the database is failing, it is the last one that was
-// read.
+// get returns the record of a viewer. While the database is failing, it returns the record that was
+// read last.
 func (s *viewerRecords) get(ctx context.Context, channelID, userID string) (viewerRecord, error) {
 	key := viewerKey{channelID, userID}
 	known, ok := s.lookUp(key)

@@ -40,9 +40,9 @@ type Options struct {
 	Site Site // how the dashboard is reached and protected
 
 	// Authorize identifies the sender of a request if the dashboard is part of another site. ok is
-	// false if the sender has no access. It is called for each request, and repeatedly with the
-	// request that opened a live feed while that is open. If it is nil, the Sessions and the Site's
-	// token decide.
+	// false if the sender has no access. Authorize is called for each request. While a live feed is
+	// open, it is called repeatedly with the request that opened the feed. If Authorize is nil, the
+	// Sessions and the Site's token decide.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 
 	Sessions Sessions // identifies callers, even if the database fails

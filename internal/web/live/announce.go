@@ -88,8 +88,8 @@ func (m *Model) Reloaded() {
 }
 
 // Changed records that a channel's overlays have changed. Soon after, the Guard judges the
-// channel's users on the board again, and the live feed announces the change. It never blocks, so
-// it may be called with locks held.
+// channel's users on the board again, and the live feed announces the change. Changed never blocks,
+// so it may be called with locks held.
 func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 
 // Amended judges a user again after a grant, pardon or other change. If nothing holds the user back

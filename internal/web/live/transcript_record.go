@@ -25,8 +25,8 @@ type Said struct {
 	Asked     bool              `json:"asked"`     // whether the request named this message
 }
 
-// record is a message in a chunk, without the length before it: a header, and then the texts, each
-// with its length before it.
+// record is a message in a chunk, without its length prefix. It is a header, and then the texts,
+// each with a length prefix.
 type record []byte
 
 // Offsets in a record's header.

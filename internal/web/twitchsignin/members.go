@@ -49,7 +49,7 @@ type Members struct {
 }
 
 // session is one sign-in of a person to the dashboard. It keeps the hash of its secret instead of
-// the secret. The ID can't replace the hash, because it isn't secret.
+// the secret. The ID can't replace the hash, because the ID isn't secret.
 type session struct {
 	id      string
 	hash    [sha256.Size]byte
