@@ -7,7 +7,7 @@ import (
 	"github.com/chatguard/chatguard/internal/sharing"
 )
 
-// Explanation contains everything that a verdict depends on. In JSON, times are in RFC 3339 format
+// Explanation is a verdict, and the user's state on which it is based. In JSON, times are in RFC 3339 format
 // in UTC, and zero times are omitted.
 type Explanation struct {
 	Verdict Verdict       `json:"verdict"` // the verdict that Check would return

@@ -39,7 +39,8 @@ func SocketUnit(ctx context.Context, address string) string {
 	return ""
 }
 
-// clashes reports whether nobody can listen at address while another listens at taken.
+// clashes reports whether two addresses have the same port, and the same host or a wildcard. It
+// doesn't resolve names.
 func clashes(taken, address string) bool {
 	takenHost, takenPort, err := net.SplitHostPort(taken)
 	if err != nil {

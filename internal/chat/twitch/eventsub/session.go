@@ -199,5 +199,5 @@ func (s *session) isLost() bool {
 	return s.lost
 }
 
-// scheduleCheck makes keepSubscribed check the subscriptions now.
+// scheduleCheck makes keepSubscribed check the subscriptions soon. It doesn't wait.
 func (s *session) scheduleCheck() { chat.WakeUp(s.recheck) }
