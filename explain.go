@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/sharing"
 )
 
-// Explanation is a verdict, and the user's state on which it is based. In JSON, times are in RFC 3339 format
-// in UTC, and zero times are omitted.
+// Explanation is a verdict, and the user's state on which it is based. In JSON, times are in RFC
+// 3339 format in UTC, and zero times are omitted.
 type Explanation struct {
 	Verdict Verdict       `json:"verdict"` // the verdict that Check would return
 	Limits  []LimitStatus `json:"limits"`  // in policy order; also set for exempt users
