@@ -2,8 +2,8 @@
 //
 //   - [Checker] stands for a Guard, and answers with prepared verdicts. It fits a small interface
 //     of your own with the method Check.
-//   - [NewThrottlingGuard] returns a real Guard that throttles every message of a channel, for tests
-//     of what an HTTP server or a client does then.
+//   - [NewThrottlingGuard] returns a real Guard that throttles every message of a channel, for
+//     tests of what an HTTP server or a client does then.
 //   - [Clock] is a clock for a real Guard. The test moves it.
 //
 // A program that waits, for example in [chatguard.Verdict.Hold], in a [chatguard.HoldQueue] or for

@@ -51,8 +51,8 @@ func (h *hearing) findRankedBlock(observers bool) block {
 	return normal
 }
 
-// ranks reports whether a limit can give the message a low priority: p is normal, and it is a cascade
-// that decides. Limits that only observe take such a cascade into account, too.
+// ranks reports whether a limit can give the message a low priority: p is normal, and it is a
+// cascade that decides. Limits that only observe take such a cascade into account, too.
 func (h *hearing) ranks(r *Rule, p priority) bool {
 	return p == normalPriority && r.buckets != nil && h.decides(r)
 }

@@ -1,5 +1,5 @@
-// Package statement has the parts of SQL statements that every engine accepts: reading and inserting
-// many rows, and the columns for times and texts. It knows no table.
+// Package statement has the parts of SQL statements that every engine accepts: reading and
+// inserting many rows, and the columns for times and texts. It knows no table.
 package statement
 
 import (
