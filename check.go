@@ -81,7 +81,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 			return g.check(ctx, m, v, mode) // the channel was removed in the meantime
 		}
 		v.decide(&d, q.At)
-		if taken = d.Taken; d.Exempt || v.policy(&d).Mode == Observe {
+		if taken = d.Taken; d.Exempt || v.policy(&d).Mode == ModeObserve {
 			taken = q.Cost
 		}
 	}
@@ -180,10 +180,10 @@ func (v *Verdict) decide(d *limits.Decision, at int64) {
 		return // exempt, or no limits
 	}
 	if d.Low {
-		v.Priority = Low
+		v.Priority = PriorityLow
 	}
 	v.Tightest, v.Remaining, v.ResetAt = d.Limit.Name(), int(d.Remaining), time.Unix(0, d.ResetAt)
-	if d.Allowed && d.LeaveAt > at && v.policy(d).Mode == Enforce {
+	if d.Allowed && d.LeaveAt > at && v.policy(d).Mode == ModeEnforce {
 		v.Delay = time.Duration(d.LeaveAt - at)
 	}
 	if !d.Allowed || d.Observed {
@@ -204,7 +204,7 @@ func (v *Verdict) throttle(p *Policy, d *limits.Decision, at int64) {
 	if !d.Shared && !d.Silenced {
 		penalty = p.Penalties.penalty(d.Rung, time.Duration(limits.SilenceFor(d.RetryAt, at)))
 	}
-	if d.Observed || p.Mode == Observe {
+	if d.Observed || p.Mode == ModeObserve {
 		v.Observed, v.WouldBe = true, penalty
 		return
 	}

@@ -268,14 +268,14 @@ func ExampleCascadeLimit() {
 		switch {
 		case !verdict.Allowed:
 			fmt.Println("throttled by", verdict.Limit)
-		case verdict.Priority == chatguard.Low:
+		case verdict.Priority == chatguard.PriorityLow:
 			fmt.Println("shown folded")
 		default:
 			fmt.Println("shown")
 		}
 	}
 	limit := guard.Policy().Limits[0]
-	fmt.Println(limit.Algorithm == chatguard.Cascade, chatguard.Normal, chatguard.Low)
+	fmt.Println(limit.Algorithm == chatguard.Cascade, chatguard.PriorityNormal, chatguard.PriorityLow)
 	// Output:
 	// shown
 	// shown
@@ -311,7 +311,7 @@ func ExampleOverride_cascade() {
 // Priorities have the same names in logs and in JSON.
 func ExamplePriority() {
 	var priority chatguard.Priority
-	fmt.Println(priority == chatguard.Normal)
+	fmt.Println(priority == chatguard.PriorityNormal)
 	if err := priority.UnmarshalText([]byte("low")); err != nil {
 		log.Fatal(err)
 	}

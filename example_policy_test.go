@@ -42,7 +42,7 @@ func ExampleGuard_SetChannelPolicy() {
 func ExampleGuard_SetPolicy() {
 	guard := newGuardOf(chatguard.DefaultPolicy())
 	policy := guard.Policy()
-	policy.Mode = chatguard.Observe
+	policy.Mode = chatguard.ModeObserve
 	policy.Limits = append(policy.Limits, chatguard.SlidingWindowLimit("steady", 1, time.Minute))
 	if err := errors.Join(guard.ValidatePolicy(policy), guard.SetPolicy(policy)); err != nil {
 		log.Fatal(err)
@@ -91,9 +91,9 @@ func ExampleLimit() {
 	pictures := chatguard.SlidingLogLimit("log", 5, time.Hour)
 	pictures.CountThrottled = true // users who continue meanwhile wait longer
 	first := chatguard.UserWindowLimit("first", 10, time.Minute)
-	first.Mode = chatguard.Observe // only reports, in a policy that enforces
+	first.Mode = chatguard.ModeObserve // only reports, in a policy that enforces
 	policy := chatguard.Policy{
-		Mode: chatguard.Enforce, // the zero value
+		Mode: chatguard.ModeEnforce, // the zero value
 		Limits: []chatguard.Limit{
 			chatguard.TokenBucketLimit("burst", 3, 4*time.Second),
 			chatguard.LeakyBucketLimit("pace", time.Second, 5),
@@ -205,11 +205,11 @@ func ExamplePenalties() {
 		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("burst", 1, time.Hour)},
 		Penalties: chatguard.Penalties{
 			Ladder: []chatguard.Penalty{
-				{Action: chatguard.Delete},
-				{Action: chatguard.Warn},
-				{Action: chatguard.Timeout, Duration: 30 * time.Second}, // MinTimeout to MaxTimeout
-				{Action: chatguard.Timeout, UntilRefill: true},
-				{Action: chatguard.Ban},
+				{Action: chatguard.ActionDelete},
+				{Action: chatguard.ActionWarn},
+				{Action: chatguard.ActionTimeout, Duration: 30 * time.Second}, // MinTimeout to MaxTimeout
+				{Action: chatguard.ActionTimeout, UntilRefill: true},
+				{Action: chatguard.ActionBan},
 			},
 			StrikeEvery: 10 * time.Second,
 			ForgetAfter: 30 * time.Minute,
@@ -242,17 +242,17 @@ func ExamplePenalties() {
 // act says what a chat does with a verdict.
 func act(m chatguard.Message, v chatguard.Verdict) string {
 	switch v.Penalty.Action {
-	case chatguard.Delete:
+	case chatguard.ActionDelete:
 		return "delete message " + m.ID
-	case chatguard.Warn:
+	case chatguard.ActionWarn:
 		return "warn " + m.User.Name()
-	case chatguard.Timeout:
+	case chatguard.ActionTimeout:
 		return fmt.Sprintf("%s can't write for %s", m.User.Name(), max(chatguard.MinTimeout, min(v.Penalty.Duration, chatguard.MaxTimeout)))
-	case chatguard.Ban:
+	case chatguard.ActionBan:
 		return "ban " + m.User.Name()
-	case chatguard.Drop:
+	case chatguard.ActionDrop:
 		return "don't show it"
-	case chatguard.NoAction:
+	case chatguard.ActionNone:
 	}
 	return "show it"
 }

@@ -81,7 +81,7 @@ func ExampleGuard_SetUserOverride() {
 	anna := chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Moderator)}
 	key := chatguard.Key{ChannelID: "lobby", UserID: anna.ID}
 	err := guard.SetUserOverride(key, chatguard.UserOverride{
-		Exempt:   chatguard.NeverExempt,
+		Exempt:   chatguard.ExemptNever,
 		Timezone: "Asia/Tokyo",
 		Limits:   map[string]chatguard.Override{"burst": {Burst: 10, Refill: time.Second}, "daily": {Messages: 1000}},
 	})
@@ -92,7 +92,7 @@ func ExampleGuard_SetUserOverride() {
 	fmt.Println(verdict, err)
 
 	// For the next hour, she is never throttled.
-	err = guard.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: guard.Now().Add(time.Hour)})
+	err = guard.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: guard.Now().Add(time.Hour)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func ExampleRoles() {
 		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Color: "#1e90ff", Roles: roles}
 		message := chatguard.Message{ChannelID: "lobby", User: user}
 		verdict, err := guard.Check(context.Background(), message)
-		fmt.Printf("%s, %s: %s, exempt %t, %v\n", user, roles, verdict, verdict.Exempt && guard.IsExempt(message), err)
+		fmt.Printf("%s, %s: %s, exempt %t, %v\n", user, roles, verdict, verdict.Exempt, err)
 	}
 	both := chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP)
 	fmt.Println(both.Has(chatguard.Everyone), both.List(), slices.Index(chatguard.RoleNames(), "vip"))

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
-	"github.com/chatguard/chatguard/internal/sharing"
 )
 
 // Explanation is a verdict, and the user's state on which it is based. In JSON, times are in RFC
@@ -78,7 +77,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	if standing.SilentUntil > 0 {
 		e.SilentUntil = limits.TimeOf(standing.SilentUntil).UTC()
 	}
-	e.Next = Penalty{Action: Drop}
+	e.Next = Penalty{Action: ActionDrop}
 	if ladder := run.policy.policy.Penalties.Ladder; len(ladder) > 0 {
 		e.Rung = min(e.Strikes, len(ladder)-1)
 		e.Next = ladder[e.Rung]
@@ -133,28 +132,6 @@ func (run *dryRun) verdict(m *Message, d *limits.Decision) (v Verdict) {
 	v.fillCommon(m, run.at, run.degraded)
 	v.decide(d, run.request.At)
 	return v
-}
-
-// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
-// message's time: by the policy in force, or by the author's override. It judges nothing, so it
-// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override
-// that the Guard remembers, if any. A message that can't be judged isn't exempt.
-func (g *Guard) IsExempt(m Message) bool {
-	at := m.SentAt
-	if at.IsZero() {
-		at = g.now()
-	}
-	var q limits.Request
-	if m.fillRequest(&q, at, g.channels.inForce(m.ChannelID).exempt) != nil {
-		return false
-	}
-	var own limits.Own
-	if g.channels.exact {
-		own = g.channels.rows.KnownOverride(sharing.Key{ChannelID: m.ChannelID, UserID: m.User.ID}, q.At)
-	} else if c := g.channels.known.find(m.ChannelID); c != nil && c.table.HasOwn() {
-		own = c.table.OwnOf(m.User.ID, q.At)
-	}
-	return own.IsExempt(q.Exempt, q.At)
 }
 
 func statusOf(l limits.Level) LimitStatus {

@@ -33,7 +33,7 @@ func TestForgetChannel(t *testing.T) {
 	spend("1")
 	spend("2")
 	own := g.Policy()
-	own.Mode = Observe
+	own.Mode = ModeObserve
 	at := g.At(monday)
 	must(t, at.SetChannelPolicy("1", own))
 	must(t, at.SetOverlay("1", func(p Policy) Policy { p.Limits = nil; return p }))
@@ -46,7 +46,7 @@ func TestForgetChannel(t *testing.T) {
 	if m := g.Memory(); m.Users != 1 {
 		t.Errorf("%+v", m)
 	}
-	if p := g.InForce("1"); p.Mode != Enforce || len(p.Limits) != 1 {
+	if p := g.InForce("1"); p.Mode != ModeEnforce || len(p.Limits) != 1 {
 		t.Errorf("still in force: %+v", p)
 	}
 	if v := spend("1"); v.Allowed || v.Limit != "burst" {
@@ -112,7 +112,7 @@ func TestIdleChannels_Kept(t *testing.T) {
 	must(t, g.SetPolicy(shared))
 	must(t, g.SetChannelPolicy("own policy", g.Policy()))
 	must(t, g.SetOverlay("overlay", func(p Policy) Policy { return p }))
-	must(t, g.SetUserOverride(Key{ChannelID: "override", UserID: "7"}, UserOverride{Exempt: AlwaysExempt}))
+	must(t, g.SetUserOverride(Key{ChannelID: "override", UserID: "7"}, UserOverride{Exempt: ExemptAlways}))
 	_, err := g.Grant(Key{ChannelID: "grant", UserID: "7"}, "burst", 1)
 	must(t, err)
 	mustCheck(t, g, roomMessage("crowd", "7", at))
@@ -265,7 +265,7 @@ func TestForgetChannel_Concurrent(t *testing.T) {
 				if _, err := at.Grant(Key{ChannelID: "1", UserID: "8"}, "burst", 1); err != nil {
 					t.Error(err)
 				}
-				if err := at.SetUserOverride(Key{ChannelID: "1", UserID: "9"}, UserOverride{Exempt: AlwaysExempt}); err != nil {
+				if err := at.SetUserOverride(Key{ChannelID: "1", UserID: "9"}, UserOverride{Exempt: ExemptAlways}); err != nil {
 					t.Error(err)
 				}
 				if err := at.SetPolicy(g.Policy()); err != nil {
@@ -276,7 +276,7 @@ func TestForgetChannel_Concurrent(t *testing.T) {
 	}
 	for range times {
 		g.ForgetChannel("1")
-		if mustCheck(t, g, roomMessage("1", "alone", monday)); g.InForce("1").Mode != Enforce {
+		if mustCheck(t, g, roomMessage("1", "alone", monday)); g.InForce("1").Mode != ModeEnforce {
 			t.Error("another policy is in force")
 		}
 	}

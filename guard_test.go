@@ -17,7 +17,7 @@ var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 func newEnforcingGuard(t testing.TB, change func(*Policy), opts *Options) *Guard {
 	t.Helper()
 	p := observingPolicy()
-	p.Mode = Enforce
+	p.Mode = ModeEnforce
 	if change != nil {
 		change(&p)
 	}
@@ -61,7 +61,7 @@ func TestVerdict_DayEnds(t *testing.T) {
 		limit Limit
 		want  time.Duration // from noon in UTC
 	}{{plain, 17 * time.Hour}, {own, 7*time.Hour + 30*time.Minute}} {
-		g := mustNew(t, Policy{Mode: Enforce, Timezone: "America/New_York", Limits: []Limit{test.limit}}, nil)
+		g := mustNew(t, Policy{Mode: ModeEnforce, Timezone: "America/New_York", Limits: []Limit{test.limit}}, nil)
 		mustCheck(t, g, messageFrom("7", 0))
 		if v := mustCheck(t, g, messageFrom("7", 1)); v.Allowed || v.MaySpeakAt().Sub(monday) != test.want {
 			t.Errorf("%+v: the day ends after %s, want %s", test.limit, v.MaySpeakAt().Sub(monday), test.want)
@@ -80,7 +80,7 @@ func TestVerdict_Throttled(t *testing.T) {
 	v := mustCheck(t, g, messageFrom("7", 1))
 	want := Verdict{
 		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Series: v.Series, Limit: "burst", Tightest: "burst", RetryAfter: 3 * time.Second,
-		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, NewStrike: true, ResetAt: v.ResetAt,
+		EntryID: v.EntryID, Penalty: Penalty{Action: ActionDelete}, Strikes: 1, NewStrike: true, ResetAt: v.ResetAt,
 	}
 	if v != want || v.EntryID == 0 || !v.ResetAt.Equal(monday.Add(12*time.Second)) {
 		t.Fatalf("got %#v\nwant %#v", v, want)
@@ -94,17 +94,17 @@ func TestVerdict_Throttled(t *testing.T) {
 }
 
 func TestPolicy_ObserveOnlyReports(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) { p.Mode = Observe }, nil)
+	g := newEnforcingGuard(t, func(p *Policy) { p.Mode = ModeObserve }, nil)
 	for range 3 {
 		mustCheck(t, g, messageFrom("7", 0))
 	}
 	v := mustCheck(t, g, messageFrom("7", 0))
-	if !v.Allowed || !v.Observed || !v.Throttled() || v.Limit != "burst" || v.Penalty != (Penalty{}) || v.WouldBe.Action != Delete || v.EntryID == 0 || v.RetryAfter != 4*time.Second {
+	if !v.Allowed || !v.Observed || !v.Throttled() || v.Limit != "burst" || v.Penalty != (Penalty{}) || v.WouldBe.Action != ActionDelete || v.EntryID == 0 || v.RetryAfter != 4*time.Second {
 		t.Errorf("got %+v", v)
 	}
 	mustCheck(t, g, messageFrom("7", 11))
 	p := g.ChannelPolicy("1")
-	p.Mode = Enforce
+	p.Mode = ModeEnforce
 	must(t, g.At(monday.Add(11*time.Second)).SetChannelPolicy("1", p))
 	for range 3 {
 		v = mustCheck(t, g, messageFrom("7", 11))
@@ -117,7 +117,7 @@ func TestPolicy_ObserveOnlyReports(t *testing.T) {
 func TestPenalties_Ladder(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Hour}}
-		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Timeout, UntilRefill: true}}
+		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: ActionWarn}, {Action: ActionTimeout, UntilRefill: true}}
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	for _, step := range []struct {
@@ -134,7 +134,7 @@ func TestPenalties_Ladder(t *testing.T) {
 	mustCheck(t, g, messageFrom("7", 31+1910))
 	costly := messageFrom("7", 31+1921)
 	costly.Cost = 2
-	if v := mustCheck(t, g, costly); v.Penalty.Action != Delete || !v.Never {
+	if v := mustCheck(t, g, costly); v.Penalty.Action != ActionDelete || !v.Never {
 		t.Errorf("a timeout until never: %+v", v)
 	}
 }
@@ -175,7 +175,7 @@ func TestSetPolicy_EnforceClearsPracticeStrikes(t *testing.T) {
 	// While a policy changes from observing to enforcing, no message is judged by a mixture of
 	// both.
 	observing, enforcing := observingPolicy(), observingPolicy()
-	enforcing.Mode = Enforce
+	enforcing.Mode = ModeEnforce
 	for _, p := range []*Policy{&observing, &enforcing} {
 		p.Limits = p.Limits[:1]
 		p.Limits[0].Burst, p.Limits[0].Refill, p.Penalties.StrikeEvery = 1, time.Hour, 0
@@ -343,10 +343,10 @@ func TestCheck_DoesNotAllocate(t *testing.T) {
 // observingPolicy returns the limits of DefaultPolicy in a policy that observes, with a ladder.
 func observingPolicy() Policy {
 	p := DefaultPolicy()
-	p.Mode = Observe
+	p.Mode = ModeObserve
 	p.Penalties.Ladder = []Penalty{
-		{Action: Delete}, {Action: Delete}, {Action: Warn},
-		{Action: Timeout, Duration: 30 * time.Second}, {Action: Timeout, Duration: 10 * time.Minute},
+		{Action: ActionDelete}, {Action: ActionDelete}, {Action: ActionWarn},
+		{Action: ActionTimeout, Duration: 30 * time.Second}, {Action: ActionTimeout, Duration: 10 * time.Minute},
 	}
 	return p
 }

@@ -219,7 +219,7 @@ func TestHoldQueue_GivesBack(t *testing.T) {
 
 // queuePolicy returns a policy under which everyone except subscribers may queue messages.
 func queuePolicy() Policy {
-	return Policy{Mode: Enforce, Limits: []Limit{{
+	return Policy{Mode: ModeEnforce, Limits: []Limit{{
 		Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2, Roles: map[Role]Override{Subscriber: {Queue: NoQueue}, VIP: {Queue: 5}},
 	}}}
 }

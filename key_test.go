@@ -95,8 +95,8 @@ func TestScope_SharedLimitGivesNoStrike(t *testing.T) {
 		ladder []Penalty
 		want   Action
 	}{
-		{perChannelLimit(1), []Penalty{{Action: Ban}}, Delete}, {perChannelLimit(1), []Penalty{{Action: Drop}}, Drop}, {perChannelLimit(1), nil, Drop},
-		{overallLimit(1), []Penalty{{Action: Ban}}, Delete},
+		{perChannelLimit(1), []Penalty{{Action: ActionBan}}, ActionDelete}, {perChannelLimit(1), []Penalty{{Action: ActionDrop}}, ActionDrop}, {perChannelLimit(1), nil, ActionDrop},
+		{overallLimit(1), []Penalty{{Action: ActionBan}}, ActionDelete},
 	} {
 		g := newEnforcingGuard(t, func(p *Policy) {
 			p.Limits = []Limit{test.limit}
@@ -264,17 +264,17 @@ func TestVerdict_ObservedNextStrike(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "own", Algorithm: SlidingLog, Messages: 2, Every: 20 * time.Second},
-			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: Observe},
+			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: ModeObserve},
 		}
-		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Ban}}
+		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: ActionWarn}, {Action: ActionBan}}
 	}, nil)
 	for _, at := range []float64{0, 0, 1, 11} { // two strikes
 		mustCheck(t, g, messageFrom("7", at))
 	}
-	if v := mustCheck(t, g, messageFrom("7", 20)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Delete {
+	if v := mustCheck(t, g, messageFrom("7", 20)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != ActionDelete {
 		t.Errorf("within strike_every: %+v", v)
 	}
-	if v := mustCheck(t, g, messageFrom("7", 21)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Ban || v.NewStrike {
+	if v := mustCheck(t, g, messageFrom("7", 21)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != ActionBan || v.NewStrike {
 		t.Errorf("after it: %+v", v)
 	}
 }
@@ -285,7 +285,7 @@ func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
 	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
 		queue(p)
-		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: Observe})
+		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: ModeObserve})
 	}, nil)
 	mustCheck(t, watched, messageFrom("7", 0))
 	if v := mustCheck(t, watched, messageFrom("7", 0)); !v.Observed || v.Delay != time.Second {
@@ -293,7 +293,7 @@ func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
 	}
 	observing := newEnforcingGuard(t, func(p *Policy) {
 		queue(p)
-		p.Mode = Observe
+		p.Mode = ModeObserve
 	}, nil)
 	mustCheck(t, observing, messageFrom("7", 0))
 	if v := mustCheck(t, observing, messageFrom("7", 0)); !v.Allowed || v.Delay != 0 {

@@ -37,8 +37,8 @@ const (
 	SlidingLog Algorithm = "sliding-log"
 	// Cascade has two token buckets. The first one has Burst and Refill, the second one has
 	// ExtraBurst and ExtraRefill. A message that the first one can't pay is paid by the second one,
-	// and has [Low] priority. One bucket pays the whole cost. A Cascade is the colour-blind marker
-	// of RFC 4115.
+	// and has [PriorityLow] priority. One bucket pays the whole cost. A Cascade is the colour-blind
+	// marker of RFC 4115.
 	Cascade Algorithm = "cascade"
 )
 
@@ -140,10 +140,10 @@ type Limit struct {
 	// midnight.
 	ResetAt string `json:"reset_at,omitempty" toml:"reset_at"`
 
-	// Reserve is how much of the limit is kept for messages of normal priority. A message of [Low]
-	// priority passes only if there is room for its cost plus Reserve, but spends only its cost.
-	// Reserve must be less than what the limit allows at once, for every role. It has no effect
-	// unless another limit is a Cascade. A Cascade has no Reserve.
+	// Reserve is how much of the limit is kept for messages of normal priority. A message of
+	// [PriorityLow] priority passes only if there is room for its cost plus Reserve, but spends
+	// only its cost. Reserve must be less than what the limit allows at once, for every role. It
+	// has no effect unless another limit is a Cascade. A Cascade has no Reserve.
 	Reserve int `json:"reserve,omitempty" toml:"reserve"`
 
 	// CountThrottled makes this limit count throttled messages too, whichever limit throttles them.
@@ -203,7 +203,7 @@ func CascadeLimit(name string, burst int, refill time.Duration, extraBurst int, 
 
 // NoQueue is the Queue of an [Override] that allows no waiting messages. In JSON and TOML it is
 // written as 0. If queue is omitted there, the limit's own value applies.
-const NoQueue = limits.NoQueue
+const NoQueue = -1
 
 // Override replaces a limit's capacity or refill for some users. A zero field keeps the limit's own
 // value; see [NoQueue].

@@ -18,8 +18,8 @@ const (
 	// ExemptByRole means that the user's roles and the kinds of messages decide, as the policy
 	// says. A user with custom numbers is always judged.
 	ExemptByRole Exemption = iota
-	AlwaysExempt           // never judged
-	NeverExempt            // judged regardless of roles and kinds
+	ExemptAlways           // never judged
+	ExemptNever            // judged regardless of roles and kinds
 )
 
 var exemptionNames = [...]string{"by-role", "always", "never"}
@@ -100,7 +100,7 @@ func (cs *channels) overrideTable(k Key, at time.Time) (*limits.Table, int64, er
 // exemption isn't valid.
 func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 	switch {
-	case o.Exempt > NeverExempt:
+	case o.Exempt > ExemptNever:
 		return 0, fmt.Errorf("chatguard: unknown exemption %d", uint8(o.Exempt))
 	case o.Exempt != ExemptByRole && k.Per != PerUser:
 		return 0, errors.New("chatguard: an exemption needs a channel ID")

@@ -14,13 +14,13 @@ type Action uint8
 
 // The actions. A chat bot deletes, warns, times out or bans; a chat server drops messages.
 const (
-	NoAction Action = iota
-	Delete          // the message is removed
+	ActionNone   Action = iota
+	ActionDelete        // the message is removed
 	// Warn removes the message, and its author must acknowledge a warning.
-	Warn
-	Timeout // the author can't write for a while
-	Ban     // the author can't write any more
-	Drop    // the message is never delivered
+	ActionWarn
+	ActionTimeout // the author can't write for a while
+	ActionBan     // the author can't write any more
+	ActionDrop    // the message is never delivered
 )
 
 var actionNames = [...]string{"none", "delete", "warn", "timeout", "ban", "drop"}
@@ -58,7 +58,7 @@ type Penalty struct {
 // String returns the penalty as written in the configuration.
 func (p Penalty) String() string {
 	switch {
-	case p.Action != Timeout:
+	case p.Action != ActionTimeout:
 		return p.Action.String()
 	case p.UntilRefill:
 		return "timeout refill"
@@ -77,7 +77,7 @@ func (p *Penalty) UnmarshalText(text []byte) error {
 		return fmt.Errorf("unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", text)
 	}
 	q := Penalty{Action: Action(i)}
-	if q.Action == Timeout {
+	if q.Action == ActionTimeout {
 		if err := q.parseLength(length); err != nil {
 			return err
 		}
@@ -103,32 +103,32 @@ func (p *Penalty) parseLength(length string) error {
 
 // penalty returns the penalty for a throttled message on that rung of the ladder, counted from 0.
 // An UntilRefill timeout lasts untilRefill. If untilRefill is 0, waiting never helps, so the
-// penalty is Delete.
+// penalty is ActionDelete.
 func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
 	if len(p.Ladder) == 0 {
-		return Penalty{Action: Drop}
+		return Penalty{Action: ActionDrop}
 	}
 	penalty := p.Ladder[min(rung, len(p.Ladder)-1)]
 	switch {
 	case !penalty.UntilRefill:
 		return penalty
 	case untilRefill == 0:
-		return Penalty{Action: Delete}
+		return Penalty{Action: ActionDelete}
 	}
-	return Penalty{Action: Timeout, Duration: untilRefill}
+	return Penalty{Action: ActionTimeout, Duration: untilRefill}
 }
 
 // mildest returns the penalty for a message whose author must not be punished. It does no more than
 // remove the message.
 func (p *Penalties) mildest() Penalty {
 	if len(p.Ladder) == 0 {
-		return Penalty{Action: Drop}
+		return Penalty{Action: ActionDrop}
 	}
 	switch first := p.Ladder[0]; first.Action {
-	case NoAction, Drop:
+	case ActionNone, ActionDrop:
 		return first
 	}
-	return Penalty{Action: Delete}
+	return Penalty{Action: ActionDelete}
 }
 
 // silenceLengths returns how long each rung silences the user. A ban counts as 0, because an

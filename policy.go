@@ -19,10 +19,10 @@ type Mode uint8
 
 // The modes.
 const (
-	Enforce Mode = iota // throttles messages
-	// Observe allows every message, and reports which messages would have been throttled. A limit
-	// that observes does so even in a policy that enforces.
-	Observe
+	ModeEnforce Mode = iota // throttles messages
+	// ModeObserve allows every message, and reports which messages would have been throttled. A
+	// limit that observes does so even in a policy that enforces.
+	ModeObserve
 )
 
 var modeNames = [...]string{"enforce", "observe"}
@@ -68,7 +68,7 @@ type Penalties struct {
 
 // DefaultPolicy returns a policy that enforces. It exempts the broadcaster, lead moderators and
 // moderators. It allows everyone else 3 messages at once, one more every 4 s, and 300 per day. It
-// has no ladder, so the penalty of a throttled message is Drop.
+// has no ladder, so the penalty of a throttled message is ActionDrop.
 func DefaultPolicy() Policy {
 	return Policy{
 		Exempt:         []Role{Broadcaster, LeadModerator, Moderator},
@@ -181,7 +181,7 @@ func compile(p Policy) (*compiled, error) {
 // observes for now.
 func compileHeld(p Policy, held bool) (*compiled, error) {
 	c := &compiled{policy: p.Clone()}
-	if p.Mode > Observe {
+	if p.Mode > ModeObserve {
 		return nil, fmt.Errorf("unknown mode %d", p.Mode)
 	}
 	var err error
@@ -202,7 +202,7 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 		}
 	}
 	c.sets, err = limits.Compile(list, limits.Strikes{
-		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Held: held, Ladder: p.Penalties.silenceLengths(),
+		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == ModeObserve, Held: held, Ladder: p.Penalties.silenceLengths(),
 	})
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 }
 
 func (l Limit) compile(timezone string) (limits.Limit, error) {
-	if l.Mode > Observe {
+	if l.Mode > ModeObserve {
 		return limits.Limit{}, fmt.Errorf("unknown mode %d", l.Mode)
 	}
 	if err := checkUnits(l.Refill, l.ExtraRefill, l.Every); err != nil {
@@ -232,7 +232,7 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 			Burst: int64(l.Burst), Refill: l.Refill, ExtraBurst: int64(l.ExtraBurst), ExtraRefill: l.ExtraRefill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
 			Slices:   int64(l.Slices),
 			Timezone: l.Timezone, ResetAt: l.ResetAt, DefaultZone: timezone,
-			Observes: l.Mode == Observe, CountThrottled: l.CountThrottled, Reserve: int64(l.Reserve),
+			Observes: l.Mode == ModeObserve, CountThrottled: l.CountThrottled, Reserve: int64(l.Reserve),
 		},
 	}
 	for role, override := range l.Roles {
@@ -292,11 +292,11 @@ func (p Penalties) validate() error {
 
 func (p Penalty) validate() error {
 	switch {
-	case p.Action > Drop:
+	case p.Action > ActionDrop:
 		return fmt.Errorf("unknown action %d", uint8(p.Action))
-	case p.UntilRefill && (p.Action != Timeout || p.Duration != 0), p.Duration != 0 && p.Action != Timeout:
+	case p.UntilRefill && (p.Action != ActionTimeout || p.Duration != 0), p.Duration != 0 && p.Action != ActionTimeout:
 		return fmt.Errorf("%s: only a timeout has a duration, and only one", p.Action)
-	case p.Action == Timeout && !p.UntilRefill:
+	case p.Action == ActionTimeout && !p.UntilRefill:
 		return checkTimeout(p.Duration, FormatDuration(p.Duration))
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 
 // SetPolicy puts a policy in force in all channels without their own policy, and keeps every user's
 // usage. The policy's PerUserEverywhere and PerEverywhere limits apply in all channels. A change
-// from Observe to Enforce clears the strikes that were given while the policy observed. SetPolicy
-// returns the same errors as ValidatePolicy. After an error, nothing is changed.
+// from ModeObserve to ModeEnforce clears the strikes that were given while the policy observed.
+// SetPolicy returns the same errors as ValidatePolicy. After an error, nothing is changed.
 func (g *Guard) SetPolicy(policy Policy) error { return g.atNow().SetPolicy(policy) }
 
 // SetPolicy is Guard.SetPolicy as of the time given to Guard.At.
@@ -31,9 +31,10 @@ func (a GuardAt) SetPolicy(policy Policy) error {
 }
 
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
-// have the same PerUserEverywhere and PerEverywhere limits as Guard.Policy. A change from Observe
-// to Enforce clears the strikes that were given while the policy observed. SetChannelPolicy returns
-// the same errors as ValidateChannelPolicy. After an error, nothing is changed.
+// have the same PerUserEverywhere and PerEverywhere limits as Guard.Policy. A change from
+// ModeObserve to ModeEnforce clears the strikes that were given while the policy observed.
+// SetChannelPolicy returns the same errors as ValidateChannelPolicy. After an error, nothing is
+// changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
 }
@@ -270,7 +271,7 @@ func (c *channel) applyOverlay(stated *compiled) (change, error) {
 		return change{stated, stated}, nil
 	}
 	overlaid := c.overlay(stated.policy.Clone())
-	inForce, err := compileHeld(overlaid, stated.policy.Mode == Enforce && overlaid.Mode == Observe)
+	inForce, err := compileHeld(overlaid, stated.policy.Mode == ModeEnforce && overlaid.Mode == ModeObserve)
 	if err == nil {
 		err = stated.policy.checkSameInAllChannels(inForce.policy)
 	}

@@ -13,7 +13,7 @@ import (
 func TestPolicy_JSON(t *testing.T) {
 	p := observingPolicy()
 	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
-	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: Timeout, UntilRefill: true}, Penalty{Action: Ban})
+	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: ActionTimeout, UntilRefill: true}, Penalty{Action: ActionBan})
 	p.ExemptMessages = []MessageKind{Bits, Resub}
 	data, err := json.Marshal(p)
 	must(t, err)
@@ -64,10 +64,10 @@ func TestPolicy_Validate(t *testing.T) {
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: func(p *Policy) { p.Timezone = "Mars" },
 		`penalties: strike_every is -1s, want 0s or more`:                   func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
 		`penalties: step 1 of the ladder: warn: only a timeout has a duration, and only one`: func(p *Policy) {
-			p.Penalties.Ladder[0] = Penalty{Action: Warn, UntilRefill: true}
+			p.Penalties.Ladder[0] = Penalty{Action: ActionWarn, UntilRefill: true}
 		},
 		`penalties: step 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 14d, or refill`: func(p *Policy) {
-			p.Penalties.Ladder[1] = Penalty{Action: Timeout, Duration: MaxTimeout + time.Second}
+			p.Penalties.Ladder[1] = Penalty{Action: ActionTimeout, Duration: MaxTimeout + time.Second}
 		},
 	} {
 		p := observingPolicy()
@@ -91,14 +91,14 @@ func TestPolicy_Validate(t *testing.T) {
 func TestPolicy_IsACopy(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	p := g.ChannelPolicy("1")
-	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: Ban}
-	if got := g.ChannelPolicy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != Delete {
+	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: ActionBan}
+	if got := g.ChannelPolicy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != ActionDelete {
 		t.Error("changing the copy changes the policy in force")
 	}
 }
 
 func TestPolicy_NoLimitsAllows(t *testing.T) {
-	g := mustNew(t, Policy{Mode: Enforce}, nil)
+	g := mustNew(t, Policy{Mode: ModeEnforce}, nil)
 	if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Remaining != -1 {
 		t.Errorf("got %+v", v)
 	}
@@ -107,7 +107,7 @@ func TestPolicy_NoLimitsAllows(t *testing.T) {
 func TestPenalty_UntilRefillIsBounded(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 1000 * time.Hour}}
-		p.Penalties.Ladder = []Penalty{{Action: Timeout, UntilRefill: true}}
+		p.Penalties.Ladder = []Penalty{{Action: ActionTimeout, UntilRefill: true}}
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	if v := mustCheck(t, g, messageFrom("7", 1)); v.Penalty.Duration != MaxTimeout {
@@ -138,7 +138,7 @@ func TestLimit_Constructors(t *testing.T) {
 }
 
 func pause(p Policy) Policy {
-	p.Mode = Observe
+	p.Mode = ModeObserve
 	return p
 }
 
@@ -146,7 +146,7 @@ func pause(p Policy) Policy {
 // in force again.
 func TestOverlay(t *testing.T) {
 	policy := observingPolicy()
-	policy.Mode = Enforce
+	policy.Mode = ModeEnforce
 	guard := mustNew(t, policy, nil)
 	spend := func(want bool) {
 		t.Helper()
@@ -165,10 +165,10 @@ func TestOverlay(t *testing.T) {
 	spend(false)
 	set(pause)
 	spend(true)
-	if guard.ChannelPolicy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
+	if guard.ChannelPolicy("1").Mode != ModeEnforce || guard.InForce("1").Mode != ModeObserve || guard.InForce("2").Mode != ModeEnforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
 	}
-	if guard.Mode("1") != Observe || guard.Mode("2") != Enforce || guard.Timezone("1") != guard.InForce("1").Timezone || guard.Timezone("1") == "" {
+	if guard.Mode("1") != ModeObserve || guard.Mode("2") != ModeEnforce || guard.Timezone("1") != guard.InForce("1").Timezone || guard.Timezone("1") == "" {
 		t.Error("Mode or Timezone is not that of InForce")
 	}
 	// Neither the channel's policy nor the one for all channels ends the pause.
@@ -178,7 +178,7 @@ func TestOverlay(t *testing.T) {
 	policy.Limits[0].Burst++
 	must(t, guard.At(monday).SetPolicy(policy))
 	spend(true)
-	if got := guard.ChannelPolicy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != Enforce {
+	if got := guard.ChannelPolicy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != ModeEnforce {
 		t.Errorf("stated: %+v", got)
 	}
 	set(nil)
@@ -204,7 +204,7 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	}
 	strikes(0, "none")
 	strikes(1, "delete")
-	policy.Mode = Enforce
+	policy.Mode = ModeEnforce
 	must(t, guard.At(monday).SetChannelPolicy("1", policy))
 	strikes(1, "") // the practice strike has lapsed
 	strikes(2, "")
@@ -213,11 +213,11 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	strikes(2, "warn")
 	must(t, guard.At(monday).SetOverlay("1", nil))
 	strikes(3, "")
-	policy.Mode = Observe
+	policy.Mode = ModeObserve
 	must(t, guard.At(monday).SetChannelPolicy("1", policy))
 	must(t, guard.At(monday).SetOverlay("1", pause))
 	strikes(4, "timeout 30s")
-	policy.Mode = Enforce
+	policy.Mode = ModeEnforce
 	must(t, guard.At(monday).SetChannelPolicy("1", policy)) // while paused
 	must(t, guard.At(monday).SetOverlay("1", nil))
 	strikes(1, "")
@@ -343,7 +343,7 @@ func TestParseDuration(t *testing.T) {
 // A timeout may be given in days, 14 at most.
 func TestPenalty_Days(t *testing.T) {
 	var p, again Penalty
-	if err := p.UnmarshalText([]byte("timeout 14d")); err != nil || p != (Penalty{Action: Timeout, Duration: MaxTimeout}) {
+	if err := p.UnmarshalText([]byte("timeout 14d")); err != nil || p != (Penalty{Action: ActionTimeout, Duration: MaxTimeout}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if err := again.UnmarshalText([]byte(p.String())); err != nil || again != p {

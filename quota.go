@@ -84,7 +84,7 @@ func newQuotas(p *Policy, roles Roles, own numbers) Quotas {
 	q := Quotas{list: make([]Quota, 0, len(p.Limits))}
 	var b []byte
 	for _, l := range p.Limits {
-		if p.Mode == Enforce && l.Mode == Observe {
+		if p.Mode == ModeEnforce && l.Mode == ModeObserve {
 			continue
 		}
 		if n, ok := own[l.Per][l.Name]; ok {

@@ -105,7 +105,7 @@ func (v *Verdict) judgeShared(ctx context.Context, rows *sharing.Rows, clock sha
 	}
 	v.Degraded = v.Degraded || offline
 	v.decide(&d, q.At)
-	if d.Exempt || v.policy(&d).Mode == Observe {
+	if d.Exempt || v.policy(&d).Mode == ModeObserve {
 		return q.Cost, nil
 	}
 	return d.Taken, nil

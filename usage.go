@@ -219,7 +219,7 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 		penalty = v.WouldBe
 	}
 	return limits.Offence{
-		ID: int64(v.EntryID), At: at, Counted: int64(v.Counted), Silence: int64(penalty.Duration), Series: v.Series, NewStrike: v.NewStrike, Low: v.Priority == Low,
+		ID: int64(v.EntryID), At: at, Counted: int64(v.Counted), Silence: int64(penalty.Duration), Series: v.Series, NewStrike: v.NewStrike, Low: v.Priority == PriorityLow,
 	}, err
 }
 

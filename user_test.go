@@ -14,7 +14,7 @@ import (
 func TestUserOverride_Set(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}}
-		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: Observe})
+		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: ModeObserve})
 	}, nil)
 	countPassed := func(user string, roles ...Role) (n int) {
 		for mustCheck(t, g, messageFrom(user, 0, roles...)).Allowed && n < 20 {
@@ -31,8 +31,8 @@ func TestUserOverride_Set(t *testing.T) {
 		{"numbers beat the limit's", UserOverride{Limits: map[string]Override{"burst": {Burst: 1}}}, nil, 1},
 		{"numbers beat a role's", UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}, []Role{VIP}, 5},
 		{"numbers beat an exemption", UserOverride{Limits: map[string]Override{"burst": {Burst: 4}}}, []Role{Moderator}, 4},
-		{"an exemption of their own", UserOverride{Exempt: AlwaysExempt}, nil, 20},
-		{"never exempt", UserOverride{Exempt: NeverExempt}, []Role{Broadcaster}, 3},
+		{"an exemption of their own", UserOverride{Exempt: ExemptAlways}, nil, 20},
+		{"never exempt", UserOverride{Exempt: ExemptNever}, []Role{Broadcaster}, 3},
 		{"a zone leaves the exemption", UserOverride{Timezone: "Asia/Tokyo"}, []Role{Moderator}, 20},
 		{"nothing", UserOverride{}, nil, 3},
 	} {
@@ -62,7 +62,7 @@ func TestUserOverride_Set(t *testing.T) {
 func TestUserOverride_ExemptUntil(t *testing.T) {
 	now := monday
 	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
-	o := UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
+	o := UserOverride{Exempt: ExemptAlways, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
 	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o))
 	const spelt = `{"exempt":"always","exempt_until":"2026-01-05T12:10:00Z","timezone":"Asia/Tokyo"}`
 	for _, step := range []struct {
@@ -85,9 +85,9 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]UserOverride{
-		"an exemption must end in the future":                                                       {Exempt: NeverExempt, ExemptUntil: monday},
+		"an exemption must end in the future":                                                       {Exempt: ExemptNever, ExemptUntil: monday},
 		"exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out": {ExemptUntil: monday.Add(1)},
-		"an exemption must end by February 2116: leave exempt_until out if it has no end":           {Exempt: AlwaysExempt, ExemptUntil: monday.AddDate(100, 0, 0)},
+		"an exemption must end by February 2116: leave exempt_until out if it has no end":           {Exempt: ExemptAlways, ExemptUntil: monday.AddDate(100, 0, 0)},
 	} {
 		if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {
 			t.Errorf("error %v, want %s", err, want)
@@ -112,7 +112,7 @@ func TestUserOverrides_List(t *testing.T) {
 	set("1", "7", five, monday)
 	set("1", "not-a-number", zone, monday)
 	// it has ended
-	set("1", "8", UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(-time.Second)}, monday.Add(-time.Hour))
+	set("1", "8", UserOverride{Exempt: ExemptAlways, ExemptUntil: monday.Add(-time.Second)}, monday.Add(-time.Hour))
 	set("1", "9", five, monday)
 	set("1", "9", UserOverride{}, monday)
 	set("2", "7", zone, monday)
@@ -233,7 +233,7 @@ func TestPardon_RefundsCounted(t *testing.T) {
 	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
 		trial := countingLimit("trial", PerUser, 1)
-		trial.Mode = Observe
+		trial.Mode = ModeObserve
 		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
 	mustCheck(t, watched, messageFrom("7", 0))
@@ -265,13 +265,13 @@ func TestTake(t *testing.T) {
 	if taken, _, _ = g.CheckUpTo(context.Background(), m); taken != 5 {
 		t.Errorf("an exempt user takes %d of 5", taken)
 	}
-	observing := newEnforcingGuard(t, func(p *Policy) { p.Mode = Observe }, nil)
+	observing := newEnforcingGuard(t, func(p *Policy) { p.Mode = ModeObserve }, nil)
 	if taken, _, _ = observing.CheckUpTo(context.Background(), inChannel("1", Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 5})); taken != 5 {
 		t.Errorf("who only observes gives %d of 5", taken)
 	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
 		trial := countingLimit("trial", PerUser, 1)
-		trial.Mode = Observe
+		trial.Mode = ModeObserve
 		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
 	m.User.Roles = 0

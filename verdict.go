@@ -31,9 +31,10 @@ type Verdict struct {
 	// Degraded says that the store was failing. Recent usage may be lost when the process ends;
 	// with Options.Shared, the decision may not include what other Guards have allowed.
 	Degraded bool
-	// Priority is Low if a Cascade's second bucket pays for the message. A chat may show an allowed
-	// Low message smaller or folded. A throttled message is Low if the second bucket would have
-	// paid for it; a Reserve then applied to it. Policies that observe set Priority, too.
+	// Priority is PriorityLow if a Cascade's second bucket pays for the message. A chat may show an
+	// allowed message of that priority smaller or folded. A throttled message has it if the second
+	// bucket would have paid for it; a Reserve then applied to it. Policies that observe set
+	// Priority, too.
 	Priority Priority
 
 	// Limit is the limit that throttles the message, or would if it were enforced. It is empty if
@@ -113,7 +114,7 @@ func (v Verdict) String() string {
 		return v.outcome() + ", waiting never helps"
 	case v.throttled():
 		return fmt.Sprintf("%s, retry after %s", v.outcome(), v.RetryAfter)
-	case v.Priority == Low:
+	case v.Priority == PriorityLow:
 		return fmt.Sprintf("allowed at low priority, %d left of %s", v.Remaining, v.Tightest)
 	case v.Tightest == "" && v.Degraded:
 		return "allowed, degraded"
@@ -136,7 +137,7 @@ func (v *Verdict) outcome() string {
 // wait and the penalty.
 func (v Verdict) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("channel", v.ChannelID), slog.String("user", v.UserID), slog.Bool("allowed", v.Allowed)}
-	if v.Priority != Normal {
+	if v.Priority != PriorityNormal {
 		attrs = append(attrs, slog.String("priority", v.Priority.String()))
 	}
 	if v.throttled() {
@@ -150,15 +151,15 @@ func (v Verdict) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// Priority is the priority of a message. The zero value is Normal.
+// Priority is the priority of a message. The zero value is PriorityNormal.
 type Priority uint8
 
 // The priorities.
 const (
-	Normal Priority = iota
-	// Low means that a [Cascade] allows the message only beyond what it allows at normal priority.
-	// It can't use the Reserve of a limit.
-	Low
+	PriorityNormal Priority = iota
+	// PriorityLow means that a [Cascade] allows the message only beyond what it allows at normal
+	// priority. It can't use the Reserve of a limit.
+	PriorityLow
 )
 
 var priorityNames = [...]string{"normal", "low"}
@@ -218,7 +219,7 @@ func (v *Verdict) appendRare(b []byte) []byte {
 	if v.Degraded {
 		b = append(b, `,"degraded":true`...)
 	}
-	if v.Priority != Normal {
+	if v.Priority != PriorityNormal {
 		b = appendText(append(b, `,"priority":`...), v.Priority.String())
 	}
 	if v.EntryID != 0 {

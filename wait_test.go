@@ -162,7 +162,7 @@ func TestRefund_AmongOthers(t *testing.T) {
 // An observing limit without room has spent nothing, so it gives nothing back.
 func TestRefund_Observed(t *testing.T) {
 	watching := UserWindowLimit("watching", 3, time.Hour)
-	watching.Mode = Observe
+	watching.Mode = ModeObserve
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{TokenBucketLimit("burst", 9, time.Hour), watching} }, nil)
 	var last Verdict
 	for range 4 {

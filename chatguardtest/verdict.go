@@ -26,7 +26,7 @@ func Throttled(limit string, retryAfter time.Duration) chatguard.Verdict {
 	now := time.Now()
 	return chatguard.Verdict{
 		At: now, Limit: limit, Tightest: limit, RetryAfter: retryAfter, ResetAt: now.Add(retryAfter),
-		Penalty: chatguard.Penalty{Action: chatguard.Drop},
+		Penalty: chatguard.Penalty{Action: chatguard.ActionDrop},
 	}
 }
 

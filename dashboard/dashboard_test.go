@@ -113,7 +113,7 @@ func TestDashboard_TwoShareOneGuard(t *testing.T) {
 	}
 	other.ask("POST", api+"/resume", "anna", "", 200)
 	other.ask("DELETE", api+"/policy", "anna", "", 200)
-	if p := p.guard.InForce(room); p.Mode != chatguard.Enforce || p.Limits[0].Burst != 1 {
+	if p := p.guard.InForce(room); p.Mode != chatguard.ModeEnforce || p.Limits[0].Burst != 1 {
 		t.Errorf("in force %+v", p)
 	}
 	if said := one.ask("GET", "/api/v1/journal", "ben", "", 200); strings.Count(said, `"action":"drop"`) != 1 {

@@ -57,7 +57,7 @@ type site struct {
 func newGuard(t testing.TB) *chatguard.Guard {
 	t.Helper()
 	policy := chatguard.DefaultPolicy()
-	policy.Mode, policy.Limits[0].Burst, policy.Limits[0].Refill = chatguard.Enforce, 1, 10*time.Minute
+	policy.Mode, policy.Limits[0].Burst, policy.Limits[0].Refill = chatguard.ModeEnforce, 1, 10*time.Minute
 	guard, err := chatguard.New(policy, nil)
 	if err != nil {
 		t.Fatal(err)

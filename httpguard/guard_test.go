@@ -13,7 +13,7 @@ var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 func newEnforcingGuard(t testing.TB, change func(*chatguard.Policy), opts *chatguard.Options) *chatguard.Guard {
 	t.Helper()
 	p := chatguard.DefaultPolicy()
-	p.Mode = chatguard.Enforce
+	p.Mode = chatguard.ModeEnforce
 	if change != nil {
 		change(&p)
 	}

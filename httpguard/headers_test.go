@@ -75,7 +75,7 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		{"never", nil, []chatguard.Message{{ChannelID: "1", User: chatguard.User{ID: "7"}, SentAt: monday, Cost: 4}}, sent{policy: policy, left: `"burst";r=3;t=0`, x: "3 3 0 1767614400 burst"}},
 		{"exempt", nil, repeat(4, messageFrom("7", 0, chatguard.Moderator)), sent{}},
 		{"no limits", func(p *chatguard.Policy) { p.Limits = nil }, repeat(1, messageFrom("7", 0)), sent{}},
-		{"observed", func(p *chatguard.Policy) { p.Mode = chatguard.Observe }, repeat(4, messageFrom("7", 0)), sent{policy: policy, left: `"burst";r=0;t=4`, x: "3 0 3 1767614412 burst"}},
+		{"observed", func(p *chatguard.Policy) { p.Mode = chatguard.ModeObserve }, repeat(4, messageFrom("7", 0)), sent{policy: policy, left: `"burst";r=0;t=4`, x: "3 0 3 1767614412 burst"}},
 		{"the day, which ends at midnight", func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=1;w=86400`, left: `"daily";r=0;t=43200`, x: "1 0 1 1767657600 daily", retry: "43200"}},
 		{"a queue", queue, repeat(2, messageFrom("7", 0)), sent{policy: `"slow";q=3;w=3`, left: `"slow";r=1;t=1`, x: "3 1 2 1767614402 slow"}},
 		{"a window of half a second", func(p *chatguard.Policy) {
@@ -83,9 +83,9 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		}, repeat(1, messageFrom("7", 0)), sent{policy: `"fast";q=5;w=1`, left: `"fast";r=4;t=1`, x: "5 4 1 1767614401 fast"}},
 		{"a log, whose messages come back one by one", log, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9)}, sent{policy: `"log";q=2;w=10`, left: `"log";r=0`, x: "2 0 2 1767614419 log"}},
 		{"the same, throttled", log, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9), messageFrom("7", 9)}, sent{policy: `"log";q=2;w=10`, left: `"log";r=0;t=1`, x: "2 0 2 1767614419 log", retry: "1"}},
-		{"a limit that only observes isn't spoken of", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.Observe; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`, left: `"daily";r=298;t=43200`, x: "300 298 2 1767657600 daily"}},
-		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.Observe; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`}},
-		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.Observe }, repeat(1, messageFrom("7", 0)), sent{}},
+		{"a limit that only observes isn't spoken of", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.ModeObserve; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`, left: `"daily";r=298;t=43200`, x: "300 298 2 1767657600 daily"}},
+		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.ModeObserve; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`}},
+		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.ModeObserve }, repeat(1, messageFrom("7", 0)), sent{}},
 		{"a role's numbers", func(p *chatguard.Policy) {
 			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}, chatguard.FirstTimer: {Burst: 1}}
 		}, repeat(1, messageFrom("7", 0, chatguard.Subscriber, chatguard.FirstTimer)), sent{policy: `"burst";q=5;w=20, "daily";q=300;w=86400`, left: `"burst";r=4;t=4`, x: "5 4 1 1767614404 burst"}},

@@ -26,7 +26,7 @@ func TestGuards_Changes(t *testing.T) {
 	for name, change := range map[string]func() error{
 		"reset":  func() error { return a.Reset(key) },
 		"grant":  func() error { _, err := a.Grant(key, "burst", 2); return err },
-		"exempt": func() error { return a.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}) },
+		"exempt": func() error { return a.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}) },
 		"override": func() error {
 			return a.SetUserOverride(key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 100}}})
 		},
@@ -71,7 +71,7 @@ func TestGuards_Deleted(t *testing.T) {
 		deaf.check(t, "7", at)
 	}
 	hearing.check(t, "7", at.Add(-time.Second)) // a node that has seen an earlier row
-	must(t, hearing.SetUserOverride(chatguard.Key{ChannelID: "lobby", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
+	must(t, hearing.SetUserOverride(chatguard.Key{ChannelID: "lobby", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	key := "cg1:{u:7}:c:lobby"
 	before, err := r.must("PEXPIRETIME", key).AsInt64()
 	must(t, err)

@@ -52,7 +52,7 @@ func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts O
 
 func enforced(limits ...chatguard.Limit) chatguard.Policy {
 	p := chatguard.DefaultPolicy()
-	p.Mode = chatguard.Enforce
+	p.Mode = chatguard.ModeEnforce
 	if len(limits) > 0 {
 		p.Limits = limits
 	}

@@ -78,7 +78,7 @@ func ExampleStore() {
 	ctx := context.Background()
 	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	policy := chatguard.DefaultPolicy() // three messages at once
-	policy.Mode = chatguard.Enforce
+	policy.Mode = chatguard.ModeEnforce
 	opts := &chatguard.Options{Shared: store, ShareMode: chatguard.ShareExact, SharedRows: chatguard.DefaultSharedRows / 2}
 	first, err := chatguard.New(policy, opts)
 	if err != nil {
@@ -176,7 +176,7 @@ func ExampleStore_synchronised() {
 	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	var mode chatguard.ShareMode = chatguard.ShareSynchronised
 	policy := chatguard.DefaultPolicy() // three messages at once
-	policy.Mode = chatguard.Enforce
+	policy.Mode = chatguard.ModeEnforce
 	var guards [2]*chatguard.Guard
 	for i := range guards {
 		var err error

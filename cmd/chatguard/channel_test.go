@@ -37,7 +37,7 @@ func TestOwnPolicy_Applies(t *testing.T) {
 			case "ID":
 				key = server.UserID(demoChannel)
 			case "login of an anonymous reader":
-				c.Twitch.Token, c.Policy.Mode = "", chatguard.Observe
+				c.Twitch.Token, c.Policy.Mode = "", chatguard.ModeObserve
 			}
 			c.Channels = map[string]chatguard.Policy{key: ownPolicy(c)}
 			a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))

@@ -265,7 +265,7 @@ func TestRooms_MayDrop(t *testing.T) {
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Check.Channels = []string{"lobby"}
 	drops := c.Policy.Clone()
-	drops.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}}
+	drops.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDrop}}
 	c.Channels = map[string]chatguard.Policy{demoChannel: drops}
 	if err := app.CheckReady(c); err == nil || !strings.Contains(err.Error(), `has "drop", which only a chat server can`) {
 		t.Errorf("in Twitch's channel: %v", err)
@@ -276,7 +276,7 @@ func TestRooms_MayDrop(t *testing.T) {
 	defer stop()
 	say(t, server, "anna", "hello")
 	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
-	if p := a.Guard.ChannelPolicy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
+	if p := a.Guard.ChannelPolicy("check:lobby"); p.Mode != chatguard.ModeEnforce || p.Penalties.Ladder[0].Action != chatguard.ActionDrop {
 		t.Errorf("%+v", p)
 	}
 	must(t, a.Host.Policies.Validate("check:lobby", drops))
@@ -331,7 +331,7 @@ func TestRooms_ServedBeyondTheList(t *testing.T) {
 func TestDoctor_WithoutTwitch(t *testing.T) {
 	c := config.Default()
 	c.Path, c.Database, c.Web.Listen = "chatguard.toml", filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0"
-	c.Check.Channels, c.Policy.Mode = []string{"lobby"}, chatguard.Enforce
+	c.Check.Channels, c.Policy.Mode = []string{"lobby"}, chatguard.ModeEnforce
 	var out strings.Builder
 	err := examine(t.Context(), doctor.New(c, nil), &out)
 	if report := out.String(); err != nil || !strings.Contains(report, "chatguard.toml: enforces in lobby\n") || strings.Contains(report, "token") {

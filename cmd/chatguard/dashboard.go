@@ -63,7 +63,7 @@ func printRooms(a *app.App, out io.Writer) error {
 	var does []string
 	for _, mode := range slices.Sorted(maps.Keys(in)) {
 		text := fmt.Sprintf("%ss in %s", mode, strings.Join(in[mode], ", "))
-		if mode == chatguard.Observe {
+		if mode == chatguard.ModeObserve {
 			text += ` (mode = "enforce" throttles)`
 		}
 		does = append(does, text)

@@ -79,7 +79,7 @@ note     chat           not read: twitch.channels names no channel that exists`}
 		"a channel with another name": {func(p *patient) {
 			p.knowChannel(p.server.UserID(demoChannel), demoChannel)
 			own := p.config.Policy.Clone()
-			own.Mode = chatguard.Observe
+			own.Mode = chatguard.ModeObserve
 			p.config.Channels = map[string]chatguard.Policy{demoChannel: own} // applies by the former name
 			p.server.Rename(demoChannel, "nightgarden")
 			p.server.SetBotModerator("nightgarden", false)
@@ -103,7 +103,9 @@ ok       moderator      chatguard_bot is a moderator in #gardenhour`},
 problem  configuration  chatguard.toml: twitch.channels: names 152, but EventSub supports 150
                         name fewer, or set twitch.transport to irc
 note     chat           not read: twitch.channels names too many`},
-		"a policy for servers": {func(p *patient) { p.config.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}} }, `
+		"a policy for servers": {func(p *patient) {
+			p.config.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDrop}}
+		}, `
 problem  configuration  chatguard.toml: penalties.ladder: has "drop", which only a chat server can
                         use "delete"`},
 		"a limit that delays": {func(p *patient) {
@@ -267,12 +269,12 @@ note     channel        skipped: needs a valid token
 note     moderator      skipped: needs a valid token
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"no token, and only observing": {func(p *patient) {
-			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
+			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.ModeObserve
 		}, `
 note     token          there is none: chatguard only reads until you run ` + "`chatguard login`" + `
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"no token, which EventSub needs": {func(p *patient) {
-			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
+			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.ModeObserve
 			p.config.Twitch.Transport = config.TransportEventSub
 		}, `
 problem  token          there is none, and EventSub needs one
@@ -303,7 +305,7 @@ problem  channel        Twitch has no channel "gardenhuor"
 ok       moderator      chatguard_bot is a moderator in #teatime
 ok       chat           #teatime can be read over irc at IRC, as chatguard_bot`},
 		"a channel that doesn't exist, without a token": {func(p *patient) {
-			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
+			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.ModeObserve
 			p.config.Twitch.Channels = []string{"gardenhuor"}
 		}, `
 problem  chat           #gardenhuor can't be read over irc at IRC: This channel does not exist or has been suspended.
@@ -317,7 +319,7 @@ problem  moderator      chatguard_bot is not a moderator in #teatime, so it only
 ok       moderator      chatguard_bot is a moderator in #gardenhour`},
 		"no moderator, and only observing": {func(p *patient) {
 			p.server.SetBotModerator("teatime", false)
-			p.config.Policy.Mode = chatguard.Observe
+			p.config.Policy.Mode = chatguard.ModeObserve
 		}, `
 note     moderator      chatguard_bot is not a moderator in #teatime, which isn't needed to observe`},
 		"a Helix in trouble": {func(p *patient) {

@@ -75,7 +75,7 @@ func nextStep(cfg config.Config) string {
 	if cfg.Path != defaultConfig {
 		step += fmt.Sprintf(" --config %q", cfg.Path)
 	}
-	if cfg.Policy.Mode == chatguard.Observe {
+	if cfg.Policy.Mode == chatguard.ModeObserve {
 		step += fmt.Sprintf("\nIt only observes until policy.mode in %s is \"enforce\".", cfg.Path)
 	}
 	return step

@@ -186,8 +186,8 @@ const demoChannel = demo.First
 func demoConfig(server *faketwitch.Server, folder, listen string) config.Config {
 	c := simulatedConfig(server, folder, listen)
 	c.Twitch.Channels = []string{demoChannel}
-	c.Policy.Mode = chatguard.Enforce
-	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
+	c.Policy.Mode = chatguard.ModeEnforce
+	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDelete}}
 	return c
 }
 

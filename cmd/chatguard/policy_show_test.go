@@ -33,7 +33,7 @@ func TestPolicyShow(t *testing.T) {
 		}
 	}
 	exported, err := config.Parse("exported.toml", []byte(s.run("policy", "export")), nil)
-	if err != nil || exported.Policy.Limits[0].Burst != 1 || exported.Policy.Mode != chatguard.Enforce {
+	if err != nil || exported.Policy.Limits[0].Burst != 1 || exported.Policy.Mode != chatguard.ModeEnforce {
 		t.Errorf("exported %+v, %v", exported.Policy, err)
 	}
 	s.stop()

@@ -29,7 +29,7 @@ func TestRooms_PrintedWithMode(t *testing.T) {
 		return strings.ReplaceAll(out.String(), strings.Trim(strings.TrimPrefix(a.Address(), "http://"), "/"), "ADDRESS")
 	}
 	own := c.Policy.Clone()
-	own.Mode = chatguard.Enforce
+	own.Mode = chatguard.ModeEnforce
 	c.Channels = map[string]chatguard.Policy{"attic": own}
 	for rooms, want := range map[string]string{
 		"":            "",

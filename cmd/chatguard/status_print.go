@@ -56,7 +56,7 @@ const maxModeNames = 5
 // out channels that it doesn't read, because those are problems.
 func modeSummary(channels []request.Channel) string {
 	var parts []string
-	for _, mode := range []chatguard.Mode{chatguard.Enforce, chatguard.Observe} {
+	for _, mode := range []chatguard.Mode{chatguard.ModeEnforce, chatguard.ModeObserve} {
 		var names []string
 		for _, c := range channels {
 			if c.Mode == mode.String() && c.Read {

@@ -34,9 +34,9 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 		})
 	}
 	awaitReadiness(http.StatusServiceUnavailable, "Token: missing: "+why)
-	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Observe })
+	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.ModeObserve })
 	awaitReadiness(http.StatusOK, "") // for reading, no token is needed
-	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce })
+	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.ModeEnforce })
 	awaitReadiness(http.StatusServiceUnavailable, "Token: missing: "+why)
 	if _, text := s.ask("GET", "api/v1/status", ""); !strings.Contains(text, `{"name":"Token","state":"missing",`) || !strings.Contains(text, `"detail":"`+why+`"`) {
 		t.Errorf("the status says %s", text)

@@ -56,7 +56,7 @@ it and prints a summary.`,
 
 // watch prints reports until the context ends.
 func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
-	cfg.Policy.Mode = chatguard.Observe
+	cfg.Policy.Mode = chatguard.ModeObserve
 	chatTime := clock.NewChat(nil)
 	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Now: chatTime.Now, Observer: func(m chatguard.Message, v chatguard.Verdict) {
 		if v.Observed {
@@ -72,7 +72,7 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 		if !ok {
 			return
 		}
-		own.Mode = chatguard.Observe
+		own.Mode = chatguard.ModeObserve
 		if err := guard.SetChannelPolicy(id, own); err != nil {
 			log.Error("a channel's own policy can't be applied", "channel", id, "login", login, "error", err)
 		}

@@ -111,12 +111,12 @@ func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 	c := config.Default()
 	c.Database, c.Web.Listen, c.Twitch.Channels = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", []string{demoChannel}
 	enforcing := c.Policy.Clone()
-	enforcing.Mode = chatguard.Enforce
-	for i, want := range []chatguard.Mode{chatguard.Observe, chatguard.Enforce} {
+	enforcing.Mode = chatguard.ModeEnforce
+	for i, want := range []chatguard.Mode{chatguard.ModeObserve, chatguard.ModeEnforce} {
 		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		a.Twitch.Enter(demoChannel, "100")
-		if stated, inForce := a.Guard.ChannelPolicy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
+		if stated, inForce := a.Guard.ChannelPolicy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.ModeObserve {
 			t.Errorf("start %d: stated %s, in force %s", i, stated, inForce)
 		}
 		saveRevision(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: policies.Diff(c.Policy, enforcing)})

@@ -228,7 +228,7 @@ func TestCascade_MarksLowPriority(t *testing.T) {
 		anna.say(fmt.Sprint(n + 1))
 	}
 	for _, v := range []*visitor{anna, ben} {
-		for n, priority := range []chatguard.Priority{chatguard.Normal, chatguard.Normal, chatguard.Normal, chatguard.Low, chatguard.Low} {
+		for n, priority := range []chatguard.Priority{chatguard.PriorityNormal, chatguard.PriorityNormal, chatguard.PriorityNormal, chatguard.PriorityLow, chatguard.PriorityLow} {
 			if f, want := v.hear(), (frame{From: "Anna", Text: fmt.Sprint(n + 1), Priority: priority}); f != want {
 				t.Errorf("heard %+v, want %+v", f, want)
 			}
@@ -243,7 +243,7 @@ func TestCascade_MarksLowPriority(t *testing.T) {
 
 // leakyPolicy returns a policy that releases one message per interval.
 func leakyPolicy(every time.Duration) chatguard.Policy {
-	return chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+	return chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{
 		{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: every, Queue: 2},
 	}}
 }

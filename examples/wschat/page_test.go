@@ -79,7 +79,7 @@ func TestPage_CountsDown(t *testing.T) {
 }
 
 func TestPage_LongWaits(t *testing.T) {
-	days := chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+	days := chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{
 		{Name: "days", Algorithm: chatguard.UserWindow, Messages: 1, Every: 48 * time.Hour},
 	}}
 	anna := browsertest.Open(t, 360, 640)

@@ -43,7 +43,7 @@ func (s *simulation) maySay(login string) bool {
 func TestActs_ReachTwitch(t *testing.T) {
 	t.Parallel()
 	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
-		s.config.Policy.Mode = chatguard.Observe
+		s.config.Policy.Mode = chatguard.ModeObserve
 		s.start()
 		if !s.maySay("anna") {
 			s.Fatal("anna can't write at first")

@@ -96,7 +96,7 @@ func (p *play) effects() (list []string) {
 			add(b.ChannelID, "ban %s", p.nameOf(b.UserID))
 			continue
 		}
-		length := chatguard.Penalty{Action: chatguard.Timeout, Duration: b.Length}
+		length := chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: b.Length}
 		add(b.ChannelID, "timeout %s %s", p.nameOf(b.UserID), strings.TrimPrefix(length.String(), "timeout "))
 	}
 	for _, w := range newElements(p.server.Warnings(), &p.seen.warnings) {

@@ -19,7 +19,7 @@ func TestHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := oneMessageConfig(config.TransportIRC)
 		c.Twitch.Channels, c.Twitch.SlowMode = []string{"gardenhour", "den", "quiet"}, 0
-		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}, {Action: chatguard.Timeout, Duration: time.Minute}}
+		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDelete}, {Action: chatguard.ActionTimeout, Duration: time.Minute}}
 		c.Policy.Penalties.StrikeEvery = 0
 		s := newSimulation(t, c, faketwitch.Options{Channels: c.Twitch.Channels})
 		s.start()

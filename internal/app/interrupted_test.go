@@ -21,7 +21,7 @@ func TestBan_Interrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := withWebhook(oneMessageConfig(config.TransportIRC))
-		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Ban}}
+		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionBan}}
 		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
 		s.start()
 		killed := filepath.Join(t.TempDir(), "killed.db")
@@ -47,7 +47,7 @@ func TestBan_Interrupted(t *testing.T) {
 		s.advance(time.Minute)
 		entries, err := s.bot.Host.Store.Entries(t.Context(), journal.EntryFilter{N: 10})
 		must(t, err)
-		if len(entries) != 1 || entries[0].Outcome.Result != journal.Unknown || entries[0].Outcome.Action != chatguard.Ban ||
+		if len(entries) != 1 || entries[0].Outcome.Result != journal.Unknown || entries[0].Outcome.Action != chatguard.ActionBan ||
 			entries[0].Outcome.Reason != journal.Interrupted {
 			t.Fatalf("the journal has %+v", entries)
 		}
@@ -70,7 +70,7 @@ func TestMerge_Interrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := oneMessageConfig(config.TransportIRC)
-		c.Policy.Penalties.Ladder = append(c.Policy.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: 10 * time.Minute})
+		c.Policy.Penalties.Ladder = append(c.Policy.Penalties.Ladder, chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: 10 * time.Minute})
 		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}, HelixBudget: 30})
 		s.config.FlushInterval = time.Second
 		s.start()
@@ -98,7 +98,7 @@ func TestMerge_Interrupted(t *testing.T) {
 		to := s.targetOf(merged)
 		entries, err := s.bot.Host.Store.Entries(t.Context(), journal.EntryFilter{UserID: to.UserID, N: 10})
 		must(t, err)
-		if len(entries) != 2 || entries[0].Outcome.Action != chatguard.Delete || entries[0].Outcome.Result != journal.Unknown {
+		if len(entries) != 2 || entries[0].Outcome.Action != chatguard.ActionDelete || entries[0].Outcome.Result != journal.Unknown {
 			t.Fatalf("the journal has %+v", entries)
 		}
 		for _, want := range []journal.SilenceResult{journal.SilenceLifted, journal.NotSilenced} {

@@ -128,7 +128,7 @@ func (a *App) restore(ctx context.Context) error {
 	var values []any
 	if stats.Interrupted > 0 {
 		values = append(values, "interrupted_penalties", stats.Interrupted)
-		pending := journal.EntryFilter{Action: chatguard.Ban.String(), Result: journal.Pending, N: reports.MaxBans}
+		pending := journal.EntryFilter{Action: chatguard.ActionBan.String(), Result: journal.Pending, N: reports.MaxBans}
 		if a.interruptedBans, err = a.Host.Store.Entries(ctx, pending); err != nil {
 			return addDatabaseFix(err)
 		}

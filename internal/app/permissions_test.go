@@ -20,9 +20,9 @@ import (
 func oneMessageConfig(transport string) config.Config {
 	c := config.Default()
 	c.Twitch.Channels, c.Twitch.Transport = []string{"gardenhour"}, transport
-	c.Policy.Mode = chatguard.Enforce
+	c.Policy.Mode = chatguard.ModeEnforce
 	c.Policy.Limits = []chatguard.Limit{{Name: "one", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: 10 * time.Hour}}
-	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
+	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDelete}}
 	return c
 }
 

@@ -82,7 +82,7 @@ const (
 func newRaid(t *testing.T, rc raidCase) *raid {
 	c := config.Default()
 	c.Twitch.Channels, c.Twitch.SlowMode = []string{"gardenhour"}, rc.slowMode
-	c.Policy.Mode, c.Policy.Penalties.Ladder = chatguard.Enforce, nil
+	c.Policy.Mode, c.Policy.Penalties.Ladder = chatguard.ModeEnforce, nil
 	for text := range strings.SplitSeq(rc.ladder, ", ") {
 		var p chatguard.Penalty
 		must(t, p.UnmarshalText([]byte(text)))

@@ -68,7 +68,7 @@ func unfitKey(p chatguard.Policy) (key, problem string) {
 		return "penalties.ladder", `is empty: name at least one penalty, such as "delete"`
 	}
 	for _, rung := range p.Penalties.Ladder {
-		if rung.Action == chatguard.Drop {
+		if rung.Action == chatguard.ActionDrop {
 			return "penalties.ladder", `has "drop", which only a chat server can: use "delete"`
 		}
 	}

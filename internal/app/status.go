@@ -105,13 +105,13 @@ func (s *status) enforces() bool {
 	known := map[string]bool{}
 	for _, c := range s.twitchChannels() {
 		known[c.Login] = true
-		if s.guard.ChannelPolicy(c.ID).Mode == chatguard.Enforce {
+		if s.guard.ChannelPolicy(c.ID).Mode == chatguard.ModeEnforce {
 			return true
 		}
 	}
 	cfg := s.directory.config()
 	return slices.ContainsFunc(cfg.Twitch.Channels, func(login string) bool {
-		return !known[login] && cfg.PolicyFor(login).Mode == chatguard.Enforce
+		return !known[login] && cfg.PolicyFor(login).Mode == chatguard.ModeEnforce
 	})
 }
 

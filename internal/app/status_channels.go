@@ -54,7 +54,7 @@ func (s *status) powerless() []live.Connection {
 		shown := live.Connection{Channel: c.ID, Name: "#" + c.Login, Detail: notes[c.ID]}
 		switch {
 		case shown.Detail == "":
-		case s.guard.ChannelPolicy(c.ID).Mode == chatguard.Enforce:
+		case s.guard.ChannelPolicy(c.ID).Mode == chatguard.ModeEnforce:
 			shown.State = live.NotEnforcing
 			failing = append(failing, shown)
 		default:
@@ -63,7 +63,7 @@ func (s *status) powerless() []live.Connection {
 		}
 	}
 	for _, change := range s.host.Policies.LiveChanges() {
-		if change.Unacceptable != nil && change.Policy.Mode == chatguard.Enforce {
+		if change.Unacceptable != nil && change.Policy.Mode == chatguard.ModeEnforce {
 			failing = append(failing, live.Connection{
 				Channel: change.ChannelID, Name: "#" + s.directory.name(change.ChannelID), State: live.NotEnforcing,
 				Detail: hostile.Printable(journal.Sentence(change.Unacceptable)),
@@ -77,7 +77,7 @@ func (s *status) powerless() []live.Connection {
 func (s *status) lacksScope() bool {
 	for _, c := range s.twitchChannels() {
 		policy := s.guard.ChannelPolicy(c.ID)
-		if policy.Mode == chatguard.Enforce && slices.ContainsFunc(policy.Penalties.Ladder, func(p chatguard.Penalty) bool { return s.twitch.Lacks(p.Action) }) {
+		if policy.Mode == chatguard.ModeEnforce && slices.ContainsFunc(policy.Penalties.Ladder, func(p chatguard.Penalty) bool { return s.twitch.Lacks(p.Action) }) {
 			return true
 		}
 	}

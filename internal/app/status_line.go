@@ -27,8 +27,8 @@ func (s *status) line() string {
 		doing string
 		n     int
 	}{
-		{"enforcing in", in[chatguard.Enforce]},
-		{"observing in", in[chatguard.Observe]},
+		{"enforcing in", in[chatguard.ModeEnforce]},
+		{"observing in", in[chatguard.ModeObserve]},
 		{"joining", joining},
 	} {
 		if part.n > 0 {

@@ -30,7 +30,7 @@ func (s *storm) checkJournal() {
 			s.fail("nothing was reported of %s's message %s", e.Login, e.MessageID)
 		case (o.Result == journal.Failed || o.Result == journal.Unknown || o.Result == journal.Skipped) && o.Reason == "":
 			s.fail("%s's message %s: %s for no reason", e.Login, e.MessageID, o.Result)
-		case o.Result == journal.Done && o.Action != chatguard.Timeout && len(asked[e.MessageID]) == 0:
+		case o.Result == journal.Done && o.Action != chatguard.ActionTimeout && len(asked[e.MessageID]) == 0:
 			s.fail("the delete of %s's message %s was never asked for, but the journal says: %s %s", e.Login, e.MessageID, o.Action, o.Reason)
 		case (o.Result == journal.Done || strings.HasSuffix(o.Reason, wasDeleted)) && there && !slices.Contains(asked[e.MessageID], http.StatusNotFound):
 			// this is no error if Twitch answered that the message is gone
@@ -117,7 +117,7 @@ func (s *storm) checkActs() {
 	unheard := s.hasFault(func(f fault) bool { return f.unheard })
 	for _, e := range s.entries {
 		due[e.MessageID] = e
-		tried := e.Outcome.Action == chatguard.Timeout && (e.Outcome.Result == journal.Done || e.Outcome.Result == journal.Failed || e.Outcome.Result == journal.Unknown)
+		tried := e.Outcome.Action == chatguard.ActionTimeout && (e.Outcome.Result == journal.Done || e.Outcome.Result == journal.Failed || e.Outcome.Result == journal.Unknown)
 		if tried || unheard && strings.HasSuffix(e.Outcome.Reason, onlyDeleted) { // Twitch denied it each time
 			timeouts[[2]string{e.ChannelID, e.UserID}]++
 		}
@@ -159,7 +159,7 @@ func tellsDelete(o journal.Outcome) bool {
 	if o.Result == journal.Skipped {
 		return false
 	}
-	return o.Action == chatguard.Delete || o.Action == chatguard.Warn ||
+	return o.Action == chatguard.ActionDelete || o.Action == chatguard.ActionWarn ||
 		strings.HasSuffix(o.Reason, wasDeleted) || strings.Contains(o.Reason, "; deleting the message failed")
 }
 
@@ -172,11 +172,11 @@ func (s *storm) checkLadder() {
 		}
 	}
 	for _, b := range s.server.Bans() {
-		if strongest.Action < chatguard.Timeout || b.Length == 0 && strongest.Action < chatguard.Ban || b.Length > strongest.Duration && strongest.Action == chatguard.Timeout {
+		if strongest.Action < chatguard.ActionTimeout || b.Length == 0 && strongest.Action < chatguard.ActionBan || b.Length > strongest.Duration && strongest.Action == chatguard.ActionTimeout {
 			s.fail("user %s was silenced for %s, but the strongest penalty is %s", b.UserID, b.Length, strongest)
 		}
 	}
-	if warned := s.server.Warnings(); len(warned) > 0 && strongest.Action < chatguard.Warn {
+	if warned := s.server.Warnings(); len(warned) > 0 && strongest.Action < chatguard.ActionWarn {
 		s.fail("%d warnings, but the strongest penalty is %s", len(warned), strongest)
 	}
 	for _, e := range s.entries {

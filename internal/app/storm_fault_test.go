@@ -132,7 +132,7 @@ var faults = []fault{
 	}, reorders: true, holdsUp: true},
 }
 
-var onlyDeletes = []chatguard.Penalty{{Action: chatguard.Delete}}
+var onlyDeletes = []chatguard.Penalty{{Action: chatguard.ActionDelete}}
 
 // busyFor3s is Helix's answer if its budget is empty.
 func busyFor3s(*storm) faketwitch.Fault {

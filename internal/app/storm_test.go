@@ -110,9 +110,9 @@ func newStorm(t *testing.T, seed uint64, transport string, faults ...fault) *sto
 	c := config.Default()
 	c.Twitch.Transport, c.Twitch.Channels = transport, stormChannels
 	c.Notices = config.Notices{Text: "@{name}, next message in {wait}", Cooldown: time.Hour}
-	c.Policy.Mode = chatguard.Enforce
+	c.Policy.Mode = chatguard.ModeEnforce
 	c.Policy.Penalties.Ladder = []chatguard.Penalty{
-		{Action: chatguard.Delete}, {Action: chatguard.Warn}, {Action: chatguard.Timeout, Duration: 10 * time.Second},
+		{Action: chatguard.ActionDelete}, {Action: chatguard.ActionWarn}, {Action: chatguard.ActionTimeout, Duration: 10 * time.Second},
 	}
 	c.Policy.Penalties.StrikeEvery = 5 * time.Second
 	options := faketwitch.Options{Channels: stormChannels}

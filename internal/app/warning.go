@@ -40,11 +40,11 @@ func Enforces(c config.Config) bool {
 	}
 	_, strangers := Unlisted(c)
 	for name, p := range c.Channels {
-		if p.Mode == chatguard.Enforce && !c.IsChecked(name) && !slices.Contains(strangers, name) {
+		if p.Mode == chatguard.ModeEnforce && !c.IsChecked(name) && !slices.Contains(strangers, name) {
 			return true
 		}
 	}
-	return c.Policy.Mode == chatguard.Enforce
+	return c.Policy.Mode == chatguard.ModeEnforce
 }
 
 // The messages about an untrusted proxy.

@@ -87,7 +87,7 @@ func TestWebhooks_Changes(t *testing.T) {
 		for range 2 { // the second time, nothing differs
 			request := policies.Request{ChannelID: channel, Author: "berta"}
 			_, err = s.bot.Host.Policies.Revise(t.Context(), request, func(p chatguard.Policy) (chatguard.Policy, error) {
-				p.Mode = chatguard.Observe
+				p.Mode = chatguard.ModeObserve
 				return p, nil
 			})
 			must(t, err)
@@ -126,7 +126,7 @@ func TestWebhooks_Bans(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := withWebhook(oneMessageConfig(config.TransportIRC))
-		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Ban}}
+		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionBan}}
 		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
 		s.start()
 		say := func(logins ...string) {
@@ -159,7 +159,7 @@ func TestWebhooks_UnknownBan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := withWebhook(oneMessageConfig(config.TransportIRC))
-		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Ban}}
+		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionBan}}
 		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
 		s.start()
 		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {

@@ -199,7 +199,7 @@ func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatgua
 // enforcePolicy returns a policy that enforces the ladder from each user's second message on.
 func enforcePolicy(ladder ...string) chatguard.Policy {
 	p := config.DefaultPolicy()
-	p.Mode = chatguard.Enforce
+	p.Mode = chatguard.ModeEnforce
 	p.Limits = []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}}
 	p.Penalties.StrikeEvery = 0
 	p.Penalties.Ladder = nil
@@ -247,7 +247,7 @@ func TestBot_ActsOnce(t *testing.T) {
 
 func TestBot_Observe(t *testing.T) {
 	m, p := &recorder{}, enforcePolicy("delete")
-	p.Mode = chatguard.Observe
+	p.Mode = chatguard.ModeObserve
 	outcomes, bot := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7"), message("a2", "7")})
 	if len(m.done) != 0 || len(outcomes) != 0 || bot.Counts() != (Counts{Messages: 2, Observed: 1}) {
 		t.Errorf("done %v, outcomes %v, counts %+v", m.done, outcomes, bot.Counts())

@@ -143,7 +143,7 @@ func TestCommands_Crowd(t *testing.T) {
 			t.Error(log.String())
 		}
 		p := s.guard.ChannelPolicy("1")
-		p.Mode = chatguard.Observe
+		p.Mode = chatguard.ModeObserve
 		must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
 		for n := range 50 { // one user can't take the others' places
 			m := message(fmt.Sprint("impatient", n), "impatient")

@@ -44,10 +44,10 @@ func (c *counts) countOutcome(action chatguard.Action, result journal.Result) {
 	case journal.Skipped:
 		c.skipped.Add(1)
 	case journal.Done:
-		if action == chatguard.Delete || action == chatguard.Warn {
+		if action == chatguard.ActionDelete || action == chatguard.ActionWarn {
 			c.deleted.Add(1)
 		}
-		if action == chatguard.Warn || action == chatguard.Timeout || action == chatguard.Ban {
+		if action == chatguard.ActionWarn || action == chatguard.ActionTimeout || action == chatguard.ActionBan {
 			c.punished.Add(1)
 		}
 	}

@@ -30,7 +30,7 @@ func (s *task) noteHold(err error) {
 	if held.Busy {
 		s.bot.slowModes.reportFlood(s.channel.channelID)
 	}
-	if s.penalty.Action < chatguard.Timeout {
+	if s.penalty.Action < chatguard.ActionTimeout {
 		return
 	}
 	b := s.bot.backlog

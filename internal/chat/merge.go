@@ -19,7 +19,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 		if own := jobs[i].verdict.Penalty; isHarder(own, penalty) {
 			penalty = own
 		}
-		if jobs[i].verdict.Penalty.Action != chatguard.NoAction {
+		if jobs[i].verdict.Penalty.Action != chatguard.ActionNone {
 			requests++
 		}
 		personal = personal || !isShared(policy.Limits, jobs[i].verdict.Limit)
@@ -27,10 +27,10 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	if requests < 2 || !personal { // other users may have used up a shared limit
 		return penalty, false
 	}
-	if penalty.Action >= chatguard.Timeout {
+	if penalty.Action >= chatguard.ActionTimeout {
 		return penalty, true
 	}
-	penalty = chatguard.Penalty{Action: chatguard.Timeout, Duration: min(mergedTimeout(jobs), longestTimeout(policy.Penalties.Ladder, jobs))}
+	penalty = chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: min(mergedTimeout(jobs), longestTimeout(policy.Penalties.Ladder, jobs))}
 	return penalty, penalty.Duration >= chatguard.MinTimeout
 }
 

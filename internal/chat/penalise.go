@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 )
@@ -63,7 +64,7 @@ func (s *task) carryOut(ctx context.Context) {
 // report reports the outcome of a message.
 func (s *task) report(j *job, action chatguard.Action, result journal.Result, reason string) {
 	s.bot.report(j, action, result, reason)
-	if result == journal.Done && action == chatguard.Delete {
+	if result == journal.Done && action == chatguard.ActionDelete {
 		s.bot.notify(&j.message, &j.verdict)
 	}
 }
@@ -96,7 +97,7 @@ func failureOf(err error, stopped, late bool) (result journal.Result, reason str
 // isToUndo reports whether the penalty must be lifted: it was, or may have been, carried out, and
 // its user was pardoned meanwhile.
 func (s *task) isToUndo(result journal.Result) bool {
-	return (result == journal.Done || result == journal.Unknown) && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s)
+	return (result == journal.Done || result == journal.Unknown) && s.penalty.Action >= chatguard.ActionTimeout && s.bot.backlog.isPardoned(s)
 }
 
 // undo lifts a penalty whose user was pardoned while it was carried out. It returns the reason for
@@ -139,11 +140,11 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 		return skipError(pardon)
 	}
 	switch penalty.Action {
-	case chatguard.NoAction:
+	case chatguard.ActionNone:
 		return nil
-	case chatguard.Delete:
+	case chatguard.ActionDelete:
 		return moderator.Delete(ctx, j.message)
-	case chatguard.Warn:
+	case chatguard.ActionWarn:
 		if err := moderator.Delete(ctx, j.message); err != nil {
 			return err
 		}
@@ -151,12 +152,12 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 			return deletedError{err}
 		}
 		return nil
-	case chatguard.Timeout:
+	case chatguard.ActionTimeout:
 		if penalty.UntilRefill { // part of the wait may already be over
 			penalty.Duration = max(chatguard.MinTimeout, wholeSeconds(j.verdict.MaySpeakAt().Sub(b.options.Now())))
 		}
 		return moderator.Timeout(ctx, j.message, penalty.Duration, b.reason(j, penalty.Duration))
-	case chatguard.Ban:
+	case chatguard.ActionBan:
 		b.commit(ctx)
 		return moderator.Ban(ctx, j.message, b.reason(j, 0))
 	}
@@ -180,12 +181,12 @@ func (b *Bot) commit(ctx context.Context) {
 // outdatedReason returns why a penalty that was due when the message was judged is no longer due.
 // It returns "" if the penalty is still due.
 func (b *Bot) outdatedReason(j *job) string {
-	if b.options.Guard.Mode(j.message.ChannelID) == chatguard.Observe {
+	if b.options.Guard.Mode(j.message.ChannelID) == chatguard.ModeObserve {
 		return "the channel now only observes"
 	}
 	m := j.message
 	m.SentAt = b.options.Now()
-	if b.options.Guard.IsExempt(m) {
+	if inner.Of(b.options.Guard).IsExempt(m) {
 		return "the user is now exempt"
 	}
 	return ""

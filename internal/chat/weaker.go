@@ -23,7 +23,7 @@ func (e deletedError) Unwrap() error { return e.error }
 // hasWeaker reports whether to delete the messages because a timeout or a ban failed. It returns
 // false if no penalty is possible, or if the user was pardoned.
 func (s *task) hasWeaker(err error) bool {
-	return s.penalty.Action >= chatguard.Timeout && !errors.Is(err, ErrFutile) && !s.bot.backlog.isPardoned(s)
+	return s.penalty.Action >= chatguard.ActionTimeout && !errors.Is(err, ErrFutile) && !s.bot.backlog.isPardoned(s)
 }
 
 // deleteInstead deletes the messages whose penalty failed, unless they are already deleted, and
@@ -49,7 +49,7 @@ func (s *task) deleteInstead(ctx, inTime context.Context, failed error) {
 		case result == journal.Unknown:
 			s.report(&s.jobs[i], s.penalty.Action, result, why+alsoDeleted)
 		default:
-			s.report(&s.jobs[i], chatguard.Delete, journal.Done, why+onlyDeleted)
+			s.report(&s.jobs[i], chatguard.ActionDelete, journal.Done, why+onlyDeleted)
 		}
 	}
 }

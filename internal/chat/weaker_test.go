@@ -90,7 +90,7 @@ func TestHeld(t *testing.T) {
 		s.checkOutcomes("delete done: no more; the message was only deleted")
 		for _, test := range []struct{ user, want string }{{"b", "delete b2"}, {"c", "timeout c 10m0s"}} {
 			p := s.guard.ChannelPolicy("1")
-			p.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}, {Action: chatguard.Delete}, {Action: chatguard.Delete}, {Action: chatguard.Timeout, Duration: time.Hour}}
+			p.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDelete}, {Action: chatguard.ActionDelete}, {Action: chatguard.ActionDelete}, {Action: chatguard.ActionTimeout, Duration: time.Hour}}
 			must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
 			s.platform.mu.Lock()
 			s.platform.most, s.platform.spent, s.platform.done = 1, 1, nil

@@ -62,7 +62,7 @@ func TestChannel_Inherits(t *testing.T) {
 	want := c.Policy.Clone()
 	want.Timezone = "America/Lima"
 	want.Exempt = []chatguard.Role{}
-	want.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Warn}}
+	want.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionWarn}}
 	want.Limits = []chatguard.Limit{
 		// replaces the inherited one, without its role
 		{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Second},
@@ -72,7 +72,7 @@ func TestChannel_Inherits(t *testing.T) {
 	assertEqual(t, "gardenhour", c.PolicyFor("gardenhour"), want)
 
 	want = c.Policy.Clone()
-	want.Mode = chatguard.Observe
+	want.Mode = chatguard.ModeObserve
 	want.Penalties.ForgetAfter = 0
 	want.Limits = append(want.Limits, chatguard.Limit{Name: "line", Algorithm: chatguard.LeakyBucket, Every: 2 * time.Second})
 	assertEqual(t, "12345", c.PolicyFor("12345"), want)
@@ -88,18 +88,18 @@ func TestPolicyFor_Names(t *testing.T) {
 		mode  chatguard.Mode
 		own   bool
 	}{
-		{[]string{"gardenhour", "1"}, "America/Lima", chatguard.Enforce, true},
-		{[]string{"#GARDENHOUR"}, "America/Lima", chatguard.Enforce, true},
-		{[]string{"", "gardenhour"}, "America/Lima", chatguard.Enforce, true},
-		{[]string{"somebody", "12345"}, "Europe/Berlin", chatguard.Observe, true},
+		{[]string{"gardenhour", "1"}, "America/Lima", chatguard.ModeEnforce, true},
+		{[]string{"#GARDENHOUR"}, "America/Lima", chatguard.ModeEnforce, true},
+		{[]string{"", "gardenhour"}, "America/Lima", chatguard.ModeEnforce, true},
+		{[]string{"somebody", "12345"}, "Europe/Berlin", chatguard.ModeObserve, true},
 		// the first name wins
-		{[]string{"gardenhour", "12345"}, "America/Lima", chatguard.Enforce, true},
-		{[]string{"Room 7"}, "Europe/Berlin", chatguard.Enforce, true},
+		{[]string{"gardenhour", "12345"}, "America/Lima", chatguard.ModeEnforce, true},
+		{[]string{"Room 7"}, "Europe/Berlin", chatguard.ModeEnforce, true},
 		// not a login, so a different name
-		{[]string{"room 7"}, "Europe/Berlin", chatguard.Enforce, false},
-		{[]string{"somebody"}, "Europe/Berlin", chatguard.Enforce, false},
-		{[]string{""}, "Europe/Berlin", chatguard.Enforce, false},
-		{nil, "Europe/Berlin", chatguard.Enforce, false},
+		{[]string{"room 7"}, "Europe/Berlin", chatguard.ModeEnforce, false},
+		{[]string{"somebody"}, "Europe/Berlin", chatguard.ModeEnforce, false},
+		{[]string{""}, "Europe/Berlin", chatguard.ModeEnforce, false},
+		{nil, "Europe/Berlin", chatguard.ModeEnforce, false},
 	} {
 		p := c.PolicyFor(f.names...)
 		if _, own := c.OwnPolicy(f.names...); p.Timezone != f.zone || p.Mode != f.mode || own != f.own {
@@ -126,7 +126,7 @@ func TestChannel_InheritsEnvironment(t *testing.T) {
 		"CHATGUARD_TIMEZONE": "UTC", "CHATGUARD_POLICY_MODE": "observe", "CHATGUARD_CHANNEL": "is a table of tables",
 		"CHATGUARD_CHANNEL_GARDENHOUR_TIMEZONE": "Asia/Tokyo",
 	})
-	assertEqual(t, "inherited mode", c.PolicyFor("gardenhour").Mode, chatguard.Observe)
+	assertEqual(t, "inherited mode", c.PolicyFor("gardenhour").Mode, chatguard.ModeObserve)
 	assertEqual(t, "own zone", c.PolicyFor("gardenhour").Timezone, "America/Lima")
 	assertEqual(t, "inherited zone", c.PolicyFor("12345").Timezone, "UTC")
 }
@@ -187,7 +187,7 @@ func TestChannel_EveryKeyOfLimit(t *testing.T) {
 	`, nil)
 	assertEqual(t, "limits", c.Policy.Limits, []chatguard.Limit{
 		{
-			Name: "slow", Algorithm: chatguard.LeakyBucket, Per: chatguard.PerChannel, Mode: chatguard.Observe, CountThrottled: true,
+			Name: "slow", Algorithm: chatguard.LeakyBucket, Per: chatguard.PerChannel, Mode: chatguard.ModeObserve, CountThrottled: true,
 			Every: 90 * time.Second, Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}},
 		}, {
 			Name: "month", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 6_000_000, Every: 30 * day,

@@ -171,13 +171,13 @@ func (c *Config) TokenFile() string { return c.Database + ".token" }
 // but it only observes, and its ladder is one for a bot.
 func DefaultPolicy() chatguard.Policy {
 	policy := chatguard.DefaultPolicy()
-	policy.Mode = chatguard.Observe
+	policy.Mode = chatguard.ModeObserve
 	policy.Penalties.Ladder = []chatguard.Penalty{
-		{Action: chatguard.Delete},
-		{Action: chatguard.Delete},
-		{Action: chatguard.Warn},
-		{Action: chatguard.Timeout, Duration: 30 * time.Second},
-		{Action: chatguard.Timeout, Duration: 10 * time.Minute},
+		{Action: chatguard.ActionDelete},
+		{Action: chatguard.ActionDelete},
+		{Action: chatguard.ActionWarn},
+		{Action: chatguard.ActionTimeout, Duration: 30 * time.Second},
+		{Action: chatguard.ActionTimeout, Duration: 10 * time.Minute},
 	}
 	return policy
 }

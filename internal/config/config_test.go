@@ -168,7 +168,7 @@ func TestParse_EveryValue(t *testing.T) {
 		},
 		Log: Log{Format: LogJSON, Level: "debug"},
 		Policy: chatguard.Policy{
-			Mode:           chatguard.Enforce,
+			Mode:           chatguard.ModeEnforce,
 			Exempt:         []chatguard.Role{},
 			ExemptMessages: []chatguard.MessageKind{chatguard.Bits},
 			Timezone:       "Asia/Kolkata",
@@ -177,7 +177,7 @@ func TestParse_EveryValue(t *testing.T) {
 				Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 20}, chatguard.Everyone: {Messages: 11}},
 			}},
 			Penalties: chatguard.Penalties{
-				Ladder: []chatguard.Penalty{{Action: chatguard.Timeout, UntilRefill: true}, {Action: chatguard.Ban}},
+				Ladder: []chatguard.Penalty{{Action: chatguard.ActionTimeout, UntilRefill: true}, {Action: chatguard.ActionBan}},
 			},
 		},
 	}
@@ -188,7 +188,7 @@ func TestParse_MissingKeysHaveDefaults(t *testing.T) {
 	got := mustParse(t, "c.toml", "[penalties]\nladder = [\"delete\"]\n[web]\nlisten = \"[::1]:9\"\n", nil)
 	want := Default()
 	want.Path = "c.toml"
-	want.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
+	want.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDelete}}
 	want.Web.Listen = "[::1]:9"
 	assertEqual(t, "config", got, want)
 }

@@ -47,10 +47,10 @@ func TestEnvironment_OverridesFile(t *testing.T) {
 	want.Web.Listen = "127.0.0.1:9"
 	want.Web.Token = "0123456789abcdef"
 	want.Log = Log{Format: LogJSON, Level: "warn"}
-	want.Policy.Mode = chatguard.Enforce
+	want.Policy.Mode = chatguard.ModeEnforce
 	want.Policy.Exempt = []chatguard.Role{}
 	want.Policy.Penalties.Ladder = []chatguard.Penalty{
-		{Action: chatguard.Delete}, {Action: chatguard.Timeout, Duration: 60e9},
+		{Action: chatguard.ActionDelete}, {Action: chatguard.ActionTimeout, Duration: 60e9},
 	}
 	assertEqual(t, "config", got, want)
 }

@@ -101,7 +101,7 @@ func TestStarter_Loads(t *testing.T) {
 	complete := ofTwitch
 	complete.Twitch.ClientID, complete.Web.Listen = "abcde12345", "127.0.0.1:7000"
 	own.Check.Channels = []string{"Raum \"7\" \\ ä\u200b"}
-	own.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}}
+	own.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDrop}}
 	for _, c := range []struct {
 		starter Starter
 		want    Config

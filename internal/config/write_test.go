@@ -11,16 +11,16 @@ import (
 
 func TestWritePolicy_RoundTrip(t *testing.T) {
 	everything := DefaultPolicy()
-	everything.Mode, everything.Timezone, everything.Exempt = chatguard.Enforce, "Europe/Berlin", []chatguard.Role{}
+	everything.Mode, everything.Timezone, everything.Exempt = chatguard.ModeEnforce, "Europe/Berlin", []chatguard.Role{}
 	everything.ExemptMessages = []chatguard.MessageKind{chatguard.Bits, chatguard.Resub}
 	everything.Penalties.ForgetAfter = 0 // never
-	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: chatguard.MaxTimeout})
+	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: chatguard.MaxTimeout})
 	everything.Limits[0].Roles = map[chatguard.Role]chatguard.Override{
 		chatguard.Subscriber: {Burst: 5, Refill: 1500 * time.Millisecond}, chatguard.VIP: {}, chatguard.FirstTimer: {Burst: 1},
 	}
 	everything.Limits = append(everything.Limits,
 		chatguard.Limit{
-			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.Observe,
+			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.ModeObserve,
 			Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: chatguard.NoQueue}, chatguard.VIP: {Queue: 9}, chatguard.FirstTimer: {}},
 		},
 		chatguard.Limit{

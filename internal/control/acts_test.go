@@ -73,7 +73,7 @@ func TestActs_CarriedOutOnce(t *testing.T) {
 	for name, prepare := range map[string]func(d *harness) error{
 		"enforcing": func(*harness) error { return nil },
 		"observing": func(d *harness) error {
-			_, err := d.Commands.setMode(d.Context(), channel, "berta", chatguard.Observe)
+			_, err := d.Commands.setMode(d.Context(), channel, "berta", chatguard.ModeObserve)
 			return err
 		},
 		"paused": func(d *harness) error { _, err := d.Switches.Pause(d.Context(), channel, "berta"); return err },

@@ -81,10 +81,10 @@ func (c *Commands) carryOut(ctx context.Context, m chatguard.Message, verb strin
 		saved, err = c.controls.Switches.Resume(ctx, m.ChannelID, by)
 		return texts.Text("resumed", language.Values{"status": c.status(m.ChannelID)}), saved, err
 	case "observe":
-		saved, err = c.setMode(ctx, m.ChannelID, by, chatguard.Observe)
+		saved, err = c.setMode(ctx, m.ChannelID, by, chatguard.ModeObserve)
 		return texts.Text("observing", nil), saved, err
 	case "enforce":
-		saved, err = c.setMode(ctx, m.ChannelID, by, chatguard.Enforce)
+		saved, err = c.setMode(ctx, m.ChannelID, by, chatguard.ModeEnforce)
 		return texts.Text("enforcing", nil), saved, err
 	case "raid":
 		return c.raidCommand(ctx, m.ChannelID, by, args)
@@ -117,7 +117,7 @@ func (c *Commands) status(channelID string) string {
 		name, values["who"] = "status-paused", s.PausedBy
 	case s.Held != "":
 		name, values["why"] = "status-held", s.Held
-	case p.Mode == chatguard.Observe:
+	case p.Mode == chatguard.ModeObserve:
 		name = "status-observe"
 	}
 	said := texts.Text(name, values)

@@ -173,9 +173,9 @@ const channel = "1"
 func newHarness(t *testing.T, raid Raid) *harness {
 	t.Helper()
 	policy := config.DefaultPolicy()
-	policy.Mode = chatguard.Enforce
+	policy.Mode = chatguard.ModeEnforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
-	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 30 * time.Second}}
+	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionTimeout, Duration: 30 * time.Second}}
 	d := &harness{T: t, store: &memory{settings: map[string]string{}, entries: map[chatguard.EntryID]journal.Entry{}}}
 	var err error
 	if d.guard, err = chatguard.New(policy, nil); err != nil {
@@ -407,15 +407,15 @@ func TestExempt_ShortensNothing(t *testing.T) {
 			}
 		}
 		for _, had := range []chatguard.UserOverride{
-			{Exempt: chatguard.AlwaysExempt}, {Exempt: chatguard.AlwaysExempt, ExemptUntil: time.Now().Add(time.Hour)},
+			{Exempt: chatguard.ExemptAlways}, {Exempt: chatguard.ExemptAlways, ExemptUntil: time.Now().Add(time.Hour)},
 		} {
 			set(had)
 			d.command("!chatguard exempt @anna 10m", "@anna has no limits for 10 min.")
 			exempt(had)
 		}
 		d.command("!chatguard exempt @anna 2d", "@anna has no limits for 2 days.")
-		exempt(chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: time.Now().Add(48 * time.Hour)})
-		set(chatguard.UserOverride{Exempt: chatguard.NeverExempt})
+		exempt(chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: time.Now().Add(48 * time.Hour)})
+		set(chatguard.UserOverride{Exempt: chatguard.ExemptNever})
 		d.command("!chatguard exempt @anna 10m", "Not done: the user is set to never exempt: change their custom limits first")
 	})
 }
@@ -591,7 +591,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 		if got := d.Switches.Of(channel); got.PausedBy != "twitch:berta" || !got.RaidUntil.Equal(until) {
 			t.Errorf("%+v, want a pause by twitch:berta and raid mode until %v", got, until)
 		}
-		if d.guard.InForce(channel).Mode != chatguard.Observe {
+		if d.guard.InForce(channel).Mode != chatguard.ModeObserve {
 			t.Error("the pause isn't in force")
 		}
 		time.Sleep(time.Hour)

@@ -127,7 +127,7 @@ func overlay(s Switches, raid Raid) func(chatguard.Policy) chatguard.Policy {
 	}
 	return func(p chatguard.Policy) chatguard.Policy {
 		if s.PausedBy != "" || s.Held != "" {
-			p.Mode = chatguard.Observe
+			p.Mode = chatguard.ModeObserve
 		}
 		if !s.RaidUntil.IsZero() {
 			p = raid.over(p)

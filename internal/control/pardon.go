@@ -125,7 +125,7 @@ func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal
 	deleted := 0
 	for i := range run {
 		verdicts[i] = run[i].Verdict()
-		if o := run[i].Outcome; o.Result == journal.Done && o.Action >= chatguard.Delete && o.Action <= chatguard.Ban {
+		if o := run[i].Outcome; o.Result == journal.Done && o.Action >= chatguard.ActionDelete && o.Action <= chatguard.ActionBan {
 			deleted++
 		}
 	}
@@ -251,9 +251,9 @@ func (p *Pardons) maySilence(e journal.Entry) bool {
 	switch {
 	case o.Result != journal.Done && o.Result != journal.Unknown && !mayBeMerged:
 		return false
-	case o.Action == chatguard.Ban:
+	case o.Action == chatguard.ActionBan:
 		return true
-	case o.Action == chatguard.Timeout, mayBeMerged && o.Action < chatguard.Timeout && p.lift != nil:
+	case o.Action == chatguard.ActionTimeout, mayBeMerged && o.Action < chatguard.ActionTimeout && p.lift != nil:
 		return o.At.Add(p.longestTimeout(e)).After(p.records.now())
 	}
 	return false

@@ -95,39 +95,39 @@ func TestPardon_Lifts(t *testing.T) {
 	const merged, stopped = "one timeout for 2 messages: too few requests for each", journal.Interrupted
 	const forever = 100 * 365 * 24 * time.Hour
 	minutes := func(n time.Duration) time.Duration { return n * time.Minute }
-	short := chatguard.Penalty{Action: chatguard.Timeout, Duration: minutes(1)}
+	short := chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: minutes(1)}
 	for name, test := range map[string]struct {
 		due     chatguard.Penalty
 		outcome journal.Outcome
 		until   time.Duration // since the outcome; 0 if nothing is lifted at all
 	}{
-		"delete":                  {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, 0},
-		"delete, interrupted":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Unknown, Reason: stopped}, minutes(20)},
-		"delete, unanswered":      {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Unknown, Reason: "status 500"}, 0},
-		"warn, unanswered":        {chatguard.Penalty{Action: chatguard.Warn}, journal.Outcome{Action: chatguard.Warn, Result: journal.Unknown, Reason: "status 500; the message was deleted"}, 0},
-		"timeout, unanswered":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Timeout, Result: journal.Unknown, Reason: "status 500"}, minutes(20)},
+		"delete":                  {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Done}, 0},
+		"delete, interrupted":     {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"delete, unanswered":      {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Unknown, Reason: "status 500"}, 0},
+		"warn, unanswered":        {chatguard.Penalty{Action: chatguard.ActionWarn}, journal.Outcome{Action: chatguard.ActionWarn, Result: journal.Unknown, Reason: "status 500; the message was deleted"}, 0},
+		"timeout, unanswered":     {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Unknown, Reason: "status 500"}, minutes(20)},
 		"none, interrupted":       {chatguard.Penalty{}, journal.Outcome{Result: journal.Unknown, Reason: stopped}, minutes(20)},
-		"warn, interrupted":       {chatguard.Penalty{Action: chatguard.Warn}, journal.Outcome{Action: chatguard.Warn, Result: journal.Unknown, Reason: stopped}, minutes(20)},
-		"delete, pending":         {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Pending}, minutes(20)},
-		"delete in a timeout":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, minutes(20)},
-		"delete, until refill":    {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, time.Hour},
-		"timeout":                 {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, minutes(1)},
-		"timeout, interrupted":    {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Unknown, Reason: stopped}, minutes(20)},
-		"timeout in a longer one": {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, minutes(20)},
-		"timeout, failed":         {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Failed, Reason: "invalid user"}, 0},
-		"timeout, only deleted":   {short, journal.Outcome{Action: chatguard.Delete, Result: journal.Done, Reason: "invalid user; the message was only deleted"}, 0},
-		"timeout, skipped":        {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Skipped, Reason: "queue full"}, 0},
-		"ban, interrupted":        {chatguard.Penalty{Action: chatguard.Ban}, journal.Outcome{Action: chatguard.Ban, Result: journal.Unknown, Reason: stopped}, forever},
-		"ban, pending":            {chatguard.Penalty{Action: chatguard.Ban}, journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, forever},
-		"delete in a ban":         {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Ban, Result: journal.Done, Reason: merged}, forever},
-		"ban, observed":           {chatguard.Penalty{Action: chatguard.Ban}, journal.Outcome{Result: journal.Observed}, 0},
+		"warn, interrupted":       {chatguard.Penalty{Action: chatguard.ActionWarn}, journal.Outcome{Action: chatguard.ActionWarn, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"delete, pending":         {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Pending}, minutes(20)},
+		"delete in a timeout":     {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Done, Reason: merged}, minutes(20)},
+		"delete, until refill":    {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Done, Reason: merged}, time.Hour},
+		"timeout":                 {short, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Done}, minutes(1)},
+		"timeout, interrupted":    {short, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"timeout in a longer one": {short, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Done, Reason: merged}, minutes(20)},
+		"timeout, failed":         {short, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Failed, Reason: "invalid user"}, 0},
+		"timeout, only deleted":   {short, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Done, Reason: "invalid user; the message was only deleted"}, 0},
+		"timeout, skipped":        {short, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Skipped, Reason: "queue full"}, 0},
+		"ban, interrupted":        {chatguard.Penalty{Action: chatguard.ActionBan}, journal.Outcome{Action: chatguard.ActionBan, Result: journal.Unknown, Reason: stopped}, forever},
+		"ban, pending":            {chatguard.Penalty{Action: chatguard.ActionBan}, journal.Outcome{Action: chatguard.ActionBan, Result: journal.Pending}, forever},
+		"delete in a ban":         {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionBan, Result: journal.Done, Reason: merged}, forever},
+		"ban, observed":           {chatguard.Penalty{Action: chatguard.ActionBan}, journal.Outcome{Result: journal.Observed}, 0},
 	} {
 		for _, after := range []time.Duration{max(0, test.until-time.Second), min(test.until+time.Second, forever-time.Second)} {
 			inBubble(t, Raid{}, func(d *harness) {
 				policy := d.guard.ChannelPolicy(channel)
-				hardest := chatguard.Penalty{Action: chatguard.Timeout, Duration: minutes(20)}
+				hardest := chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: minutes(20)}
 				if strings.HasSuffix(name, "refill") {
-					hardest = chatguard.Penalty{Action: chatguard.Timeout, UntilRefill: true}
+					hardest = chatguard.Penalty{Action: chatguard.ActionTimeout, UntilRefill: true}
 				}
 				policy.Penalties.Ladder = append(policy.Penalties.Ladder, hardest)
 				must(d, d.guard.SetChannelPolicy(channel, policy))
@@ -182,7 +182,7 @@ func TestPardon_NothingToLift(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(2, 0)
 		e := d.store.entries[d.store.last]
-		e.Outcome = journal.Outcome{At: time.Now(), Action: chatguard.Delete, Result: journal.Unknown, Reason: journal.Interrupted}
+		e.Outcome = journal.Outcome{At: time.Now(), Action: chatguard.ActionDelete, Result: journal.Unknown, Reason: journal.Interrupted}
 		d.store.entries[e.ID] = e
 		d.lift = ErrNotSilenced
 		if done := d.pardonAnna(); done.Silence != journal.NotSilenced || done.Kept != "" || len(d.lifted) != 1 {

@@ -85,10 +85,10 @@ func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (s *journa
 	entries, err := c.records.store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
 	for _, e := range entries {
 		o := e.Outcome
-		if o.Result != journal.Done || o.Action != e.Penalty.Action || o.Action != chatguard.Timeout && o.Action != chatguard.Ban {
+		if o.Result != journal.Done || o.Action != e.Penalty.Action || o.Action != chatguard.ActionTimeout && o.Action != chatguard.ActionBan {
 			continue
 		}
-		s := journal.Silence{Banned: o.Action == chatguard.Ban, By: journal.ProgramAuthor}
+		s := journal.Silence{Banned: o.Action == chatguard.ActionBan, By: journal.ProgramAuthor}
 		switch {
 		case e.Penalty.UntilRefill:
 			s.Until = e.MaySpeakAt.Time

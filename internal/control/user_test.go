@@ -131,7 +131,7 @@ func overriding(burst int) func(*harness) (bool, error) {
 		own := chatguard.UserOverride{}
 		if burst > 0 {
 			end := time.Now().Add(36 * time.Hour).In(time.FixedZone("", 3600))
-			own = chatguard.UserOverride{Exempt: chatguard.NeverExempt, ExemptUntil: end, Limits: map[string]chatguard.Override{"burst": {Burst: burst}}}
+			own = chatguard.UserOverride{Exempt: chatguard.ExemptNever, ExemptUntil: end, Limits: map[string]chatguard.Override{"burst": {Burst: burst}}}
 		}
 		return setting(own)(d)
 	}
@@ -158,7 +158,7 @@ func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		seen := []string{policies.Tag(chatguard.UserOverride{})}
 		first, err := d.Users.Exempt(d.Context(), anna, seen, time.Hour)
-		if err != nil || policies.Tag(first.Former) != seen[0] || first.Now.Exempt != chatguard.AlwaysExempt {
+		if err != nil || policies.Tag(first.Former) != seen[0] || first.Now.Exempt != chatguard.ExemptAlways {
 			t.Fatalf("%+v, %v", first, err)
 		}
 		if _, err := d.Users.Exempt(d.Context(), anna, seen, 0); !errors.Is(err, policies.ErrStale) {

@@ -99,12 +99,12 @@ func (u *Users) Exempt(ctx context.Context, t journal.Target, match []string, le
 			detail = journal.ExemptDetail{Until: until.UTC()}
 		}
 		switch {
-		case own.Exempt == chatguard.NeverExempt:
+		case own.Exempt == chatguard.ExemptNever:
 			return own, nil, errors.New("the user is set to never exempt: change their custom limits first")
-		case own.Exempt == chatguard.AlwaysExempt && (own.ExemptUntil.IsZero() || !until.IsZero() && own.ExemptUntil.After(until)):
+		case own.Exempt == chatguard.ExemptAlways && (own.ExemptUntil.IsZero() || !until.IsZero() && own.ExemptUntil.After(until)):
 			return own, nil, nil
 		}
-		own.Exempt, own.ExemptUntil = chatguard.AlwaysExempt, until
+		own.Exempt, own.ExemptUntil = chatguard.ExemptAlways, until
 		return own, detail, nil
 	})
 }
@@ -125,7 +125,7 @@ func (u *Users) SetExemption(ctx context.Context, t journal.Target, match []stri
 	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, journal.Detail, error) {
 		allowed := before
 		allowed.Exempt, allowed.ExemptUntil = own.Exempt, own.ExemptUntil
-		if !sameOverride(allowed, own) || own.Exempt == chatguard.NeverExempt && before.Exempt != chatguard.NeverExempt {
+		if !sameOverride(allowed, own) || own.Exempt == chatguard.ExemptNever && before.Exempt != chatguard.ExemptNever {
 			return before, nil, ErrMoreThanExemption
 		}
 		return own, journal.Replaced[chatguard.UserOverride]{From: before, To: own}, nil

@@ -34,7 +34,7 @@ func TestWatch(t *testing.T) {
 		m := &made{}
 		d.policies.Followers.Watch(m.watch)
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
-		must(t, errorOf(d.Commands.setMode(d.Context(), channel, "anna", chatguard.Observe)))
+		must(t, errorOf(d.Commands.setMode(d.Context(), channel, "anna", chatguard.ModeObserve)))
 		must(t, errorOf(d.policies.Discard(d.Context(), policies.Request{ChannelID: channel, Author: "anna"})))
 		_, _, err := d.Raids.Start(d.Context(), channel, "anna", time.Second)
 		must(t, err)

@@ -43,9 +43,9 @@ func lull(channel string, seed, evening uint64) *faketwitch.Crowd {
 // the default ladder.
 func SetChannels(c *config.Config) {
 	c.Twitch.Channels = Channels
-	c.Policy.Mode = chatguard.Enforce
+	c.Policy.Mode = chatguard.ModeEnforce
 	second := c.Policy.Clone()
-	second.Mode = chatguard.Observe
+	second.Mode = chatguard.ModeObserve
 	second.Limits = []chatguard.Limit{
 		chatguard.TokenBucketLimit("burst", 5, 3*time.Second),
 		chatguard.SlidingWindowLimit("hourly", 60, time.Hour),

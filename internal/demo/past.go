@@ -189,7 +189,7 @@ func (p *past) say(ctx context.Context, m *event) error {
 func (p *past) punish(user userKey, v chatguard.Verdict) journal.Outcome {
 	o := journal.Outcome{Entry: v.EntryID, Action: v.Penalty.Action, Result: journal.Done}
 	o.At = v.At.Add(90*time.Millisecond + time.Duration(p.random.Int64N(int64(80*time.Millisecond))))
-	if v.Penalty.Action != chatguard.Timeout {
+	if v.Penalty.Action != chatguard.ActionTimeout {
 		return o
 	}
 	if p.failing {

@@ -190,7 +190,7 @@ func (s *pastScene) checkTimeouts() {
 	checked := 0
 	for _, e := range s.entries(First) {
 		left := time.Until(e.Outcome.At.Add(e.Penalty.Duration))
-		if e.Outcome.Action != chatguard.Timeout || e.Outcome.Result != journal.Done || left < time.Minute {
+		if e.Outcome.Action != chatguard.ActionTimeout || e.Outcome.Result != journal.Done || left < time.Minute {
 			continue
 		}
 		checked++

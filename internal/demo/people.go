@@ -53,6 +53,6 @@ func (all people) chattiest(channelID string) []userKey {
 // lastDeleted returns the channel's user whose message was deleted last, among the users with at
 // most two strikes and no other penalty since.
 func (all people) lastDeleted(channelID string) userKey {
-	users := slices.DeleteFunc(all.chattiest(channelID), func(u userKey) bool { return all[u].last != chatguard.Delete || all[u].strikes > 2 })
+	users := slices.DeleteFunc(all.chattiest(channelID), func(u userKey) bool { return all[u].last != chatguard.ActionDelete || all[u].strikes > 2 })
 	return slices.MaxFunc(users, func(a, b userKey) int { return all[a].lastAt.Compare(all[b].lastAt) })
 }

@@ -106,7 +106,7 @@ func (d *Doctor) checkModerator(ctx context.Context) (findings []Finding) {
 		switch policy := d.cfg.PolicyFor(a.name, a.ID); {
 		case moderates(a.ID):
 			where = append(where, a.Login)
-		case policy.Mode == chatguard.Enforce:
+		case policy.Mode == chatguard.ModeEnforce:
 			findings = append(findings, problem(twitchbot.ModCommand(me.Login, a.Login), "%s is not a moderator in #%s, so it only observes there", me.Login, a.Login))
 		default:
 			findings = append(findings, noteFinding("%s is not a moderator in #%s, which isn't needed to observe", me.Login, a.Login))

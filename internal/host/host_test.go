@@ -35,7 +35,7 @@ func must(t testing.TB, err error) {
 func newGuard(t *testing.T) *chatguard.Guard {
 	t.Helper()
 	policy := config.DefaultPolicy()
-	policy.Mode = chatguard.Enforce
+	policy.Mode = chatguard.ModeEnforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	guard, err := chatguard.New(policy, nil)
 	must(t, err)
@@ -135,7 +135,7 @@ func TestReport_DroppedUnlessTheProgramActs(t *testing.T) {
 		v := say(t, guard)
 		r.want(t, want)
 		if acts {
-			h.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Ban, Result: journal.Done})
+			h.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.ActionBan, Result: journal.Done})
 			r.want(t, want+", ban done")
 		}
 	}
@@ -198,12 +198,12 @@ func TestRestore_StrikesOfRoomThatEnforces(t *testing.T) {
 		for start := range 2 {
 			h, guard := openFile(t, path), newGuard(t)
 			observing := guard.Policy()
-			observing.Mode = chatguard.Observe
+			observing.Mode = chatguard.ModeObserve
 			must(t, guard.SetPolicy(observing))
 			restore(t, h, guard, Options{})
 			if start == 0 {
 				_, err := h.Policies.Revise(t.Context(), policies.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
-					p.Mode = chatguard.Enforce
+					p.Mode = chatguard.ModeEnforce
 					return p, nil
 				})
 				must(t, err)

@@ -43,7 +43,7 @@ var stored = []struct {
 	{UserUnpardoned, `{"first":11,"last":13,"messages":3,"pardon":99,"strikes":2}`, UnpardonDetail{11, 13, 3, 99, 2}, readAs[UnpardonDetail]},
 	{
 		UserOverridden, `{"from":{},"to":{"exempt":"always","exempt_until":"2026-03-14T20:00:00Z"}}`,
-		Replaced[chatguard.UserOverride]{To: chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: eight}}, readAs[Replaced[chatguard.UserOverride]],
+		Replaced[chatguard.UserOverride]{To: chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: eight}}, readAs[Replaced[chatguard.UserOverride]],
 	},
 	{UserExempted, `{"until":"2026-03-14T20:00:00Z"}`, ExemptDetail{eight}, readAs[ExemptDetail]},
 	{UserNoted, `{"by":"berta","note":4}`, NoteDetail{"berta", 4}, readAs[NoteDetail]},

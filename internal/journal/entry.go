@@ -53,12 +53,12 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 		MessageID: hostile.Clip(m.ID, MaxID), Text: hostile.Clip(m.Text, MaxText),
 		Limit: v.Limit, MaySpeakAt: OptionalTime{v.MaySpeakAt()}, ResetAt: v.ResetAt, Strikes: v.Strikes,
 		Penalty: v.Penalty, Cost: max(m.Cost, 1),
-		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike, Low: v.Priority == chatguard.Low},
+		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike, Low: v.Priority == chatguard.PriorityLow},
 		Outcome: Outcome{Entry: v.EntryID, At: v.At, Action: v.Penalty.Action, Result: Pending},
 	}
 	if v.Observed {
 		e.Penalty = v.WouldBe
-		e.Outcome.Action, e.Outcome.Result = chatguard.NoAction, Observed
+		e.Outcome.Action, e.Outcome.Result = chatguard.ActionNone, Observed
 	}
 	return e
 }
@@ -70,7 +70,7 @@ func (e *Entry) Verdict() chatguard.Verdict {
 		Late: e.Offence.Late, Counted: e.Offence.Counted, Series: e.Offence.Series, NewStrike: e.Offence.NewStrike,
 	}
 	if e.Offence.Low {
-		v.Priority = chatguard.Low
+		v.Priority = chatguard.PriorityLow
 	}
 	return v
 }
@@ -110,5 +110,5 @@ type Outcome struct {
 // Dropped returns the outcome of a message that a chat server drops without showing it to anyone.
 // ok is false if the verdict allows the message; there is then nothing to report.
 func Dropped(v chatguard.Verdict) (o Outcome, ok bool) {
-	return Outcome{Entry: v.EntryID, At: v.At, Action: chatguard.Drop, Result: Done}, !v.Allowed
+	return Outcome{Entry: v.EntryID, At: v.At, Action: chatguard.ActionDrop, Result: Done}, !v.Allowed
 }

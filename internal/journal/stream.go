@@ -44,9 +44,9 @@ func (u *UserThrottling) Add(o Outcome) {
 	case o.Result == Observed:
 		u.Observed++
 		return
-	case o.Result == Done && o.Action == chatguard.Timeout:
+	case o.Result == Done && o.Action == chatguard.ActionTimeout:
 		u.TimedOut++
-	case o.Result == Done && o.Action == chatguard.Ban:
+	case o.Result == Done && o.Action == chatguard.ActionBan:
 		u.Banned++
 	}
 	u.Throttled++

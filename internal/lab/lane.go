@@ -101,7 +101,7 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 		}
 		s := &steps[i]
 		*s = Step{
-			Allowed: v.Allowed, Limit: v.Limit, Low: v.Priority == chatguard.Low, RetryAfter: v.RetryAfter, Never: v.Never, Delay: v.Delay, late: v.Late,
+			Allowed: v.Allowed, Limit: v.Limit, Low: v.Priority == chatguard.PriorityLow, RetryAfter: v.RetryAfter, Never: v.Never, Delay: v.Delay, late: v.Late,
 			Remaining: v.Remaining, ResetAt: v.ResetAt,
 		}
 		if onlyFigures {

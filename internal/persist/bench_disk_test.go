@@ -50,7 +50,7 @@ func BenchmarkDiskUse(b *testing.B) {
 		})
 		b.ReportMetric(quarter, "bytes/quarter")
 		b.ReportMetric(people-quarter, "person-bytes/user")
-		throttled := chatguard.Verdict{Limit: "burst", RetryAfter: 4 * time.Second, Penalty: chatguard.Penalty{Action: chatguard.Delete}}
+		throttled := chatguard.Verdict{Limit: "burst", RetryAfter: 4 * time.Second, Penalty: chatguard.Penalty{Action: chatguard.ActionDelete}}
 		b.ReportMetric(grown(func() { s.observeAll(throttled) })-message, "journal-bytes/throttled")
 	}
 }

@@ -43,7 +43,7 @@ func TestEntry_QueuedWritingOrStored(t *testing.T) {
 	s.Observe(throttledMessage(1, "c1", "u1", time.Second))
 	check("while it waits")
 	// a different penalty than the one due
-	report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Delete, Result: journal.Failed, Reason: "no budget"})
+	report(journal.Outcome{Entry: 1, At: start, Action: chatguard.ActionDelete, Result: journal.Failed, Reason: "no budget"})
 	check("while its outcome waits")
 	taken := s.queue.take()
 	check("while it is written")

@@ -21,12 +21,12 @@ func throttledMessage(id int, channelID, user string, retryAfter time.Duration) 
 	return m, chatguard.Verdict{
 		At: start, ChannelID: channelID, UserID: user, RetryAfter: retryAfter, ResetAt: start.Add(time.Hour),
 		Limit:   strings.Repeat("a long name ", 500), // more than a page, so a full disk is noticed
-		EntryID: chatguard.EntryID(id), Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
+		EntryID: chatguard.EntryID(id), Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: 30 * time.Second},
 	}
 }
 
 func outcome(id int, result journal.Result, reason string) journal.Outcome {
-	return journal.Outcome{Entry: chatguard.EntryID(id), At: start.Add(time.Second), Action: chatguard.Timeout, Result: result, Reason: reason}
+	return journal.Outcome{Entry: chatguard.EntryID(id), At: start.Add(time.Second), Action: chatguard.ActionTimeout, Result: result, Reason: reason}
 }
 
 var wantEntries = wantList[journal.Entry]
@@ -145,9 +145,9 @@ func TestJournal_RoundTrip(t *testing.T) {
 			DisplayName: text.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
 			MaySpeakAt: journal.OptionalTime{Time: rapid.OneOf(rapid.Just(time.Time{}), instant).Draw(t, "may speak")}, ResetAt: instant.Draw(t, "reset"),
 			Strikes: rapid.Int().Draw(t, "strikes"),
-			Penalty: rapid.SampledFrom([]chatguard.Penalty{{}, {Action: chatguard.Ban}, {Action: chatguard.Timeout, UntilRefill: true},
-				{Action: chatguard.Timeout, Duration: 14 * 24 * time.Hour}}).Draw(t, "penalty"),
-			Outcome: journal.Outcome{Entry: id, At: instant.Draw(t, "reported"), Action: chatguard.Warn, Result: journal.Failed,
+			Penalty: rapid.SampledFrom([]chatguard.Penalty{{}, {Action: chatguard.ActionBan}, {Action: chatguard.ActionTimeout, UntilRefill: true},
+				{Action: chatguard.ActionTimeout, Duration: 14 * 24 * time.Hour}}).Draw(t, "penalty"),
+			Outcome: journal.Outcome{Entry: id, At: instant.Draw(t, "reported"), Action: chatguard.ActionWarn, Result: journal.Failed,
 				Reason: text.Draw(t, "reason")},
 			Cost: rapid.Int().Draw(t, "cost"),
 			Offence: journal.Offence{Late: time.Duration(rapid.Int64().Draw(t, "late")), Counted: rapid.Int().Draw(t, "counted"),

@@ -98,8 +98,8 @@ func TestMigrate_EntriesOfVersion1(t *testing.T) {
 	}
 	wantEntries(t, journal.Entry{
 		ID: 7, At: statement.TimeAt(0), ChannelID: "c1", UserID: "u1", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hello", Limit: "burst",
-		MaySpeakAt: journal.OptionalTime{Time: statement.TimeAt(1e9)}, ResetAt: statement.TimeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
-		Outcome: journal.Outcome{Entry: 7, At: statement.TimeAt(3e9), Action: chatguard.Timeout, Result: journal.Done},
+		MaySpeakAt: journal.OptionalTime{Time: statement.TimeAt(1e9)}, ResetAt: statement.TimeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: 30 * time.Second},
+		Outcome: journal.Outcome{Entry: 7, At: statement.TimeAt(3e9), Action: chatguard.ActionTimeout, Result: journal.Done},
 	})(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 }
 

@@ -102,7 +102,7 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 }
 
 // isLow reports whether a message passed at low priority.
-func isLow(v *chatguard.Verdict) bool { return v.Priority == chatguard.Low && !v.Throttled() }
+func isLow(v *chatguard.Verdict) bool { return v.Priority == chatguard.PriorityLow && !v.Throttled() }
 
 // unspentCost returns how much of a message's cost wasn't spent, according to its verdict. If a
 // limit that only observes would have throttled the message, the verdict doesn't tell whether other

@@ -153,7 +153,7 @@ func (r *recordsRun) speak() {
 		},
 	}
 	v, spent := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}, 0
-	v.Priority = rapid.SampledFrom([]chatguard.Priority{chatguard.Normal, chatguard.Low}).Draw(r.T, "priority")
+	v.Priority = rapid.SampledFrom([]chatguard.Priority{chatguard.PriorityNormal, chatguard.PriorityLow}).Draw(r.T, "priority")
 	switch rapid.SampledFrom([]string{"allowed", "throttled", "counted", "observed", "exempt"}).Draw(r.T, "verdict") {
 	case "allowed":
 		spent = m.Cost
@@ -163,16 +163,16 @@ func (r *recordsRun) speak() {
 		v.Counted, spent = m.Cost-1, m.Cost-1
 		fallthrough
 	case "throttled":
-		v.Allowed, v.Penalty = false, chatguard.Penalty{Action: chatguard.Delete}
+		v.Allowed, v.Penalty = false, chatguard.Penalty{Action: chatguard.ActionDelete}
 		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), rapid.SampledFrom([]string{"burst", "daily"}).Draw(r.T, "limit")
 	case "observed":
-		v.Observed, v.WouldBe = true, chatguard.Penalty{Action: chatguard.Warn}
+		v.Observed, v.WouldBe = true, chatguard.Penalty{Action: chatguard.ActionWarn}
 		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), "daily"
 	}
 	r.store.Observe(m, v)
 	r.names[at] = m.User.DisplayName
 	r.spoken = append(r.spoken, journal.TimelineMessage{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Login: m.User.Login, Roles: m.User.Roles, Cost: m.Cost})
-	r.spent, r.low = append(r.spent, spent), append(r.low, v.Priority == chatguard.Low && v.Allowed && !v.Observed)
+	r.spent, r.low = append(r.spent, spent), append(r.low, v.Priority == chatguard.PriorityLow && v.Allowed && !v.Observed)
 	if v.EntryID != 0 {
 		e := journal.NewEntry(m, v)
 		e.ResetAt, e.MaySpeakAt.Time, e.Outcome.At = utc(e.ResetAt), utc(e.MaySpeakAt.Time), utc(e.Outcome.At)
@@ -196,7 +196,7 @@ func (r *recordsRun) report() {
 		return
 	}
 	e.Outcome = journal.Outcome{
-		Entry: e.ID, At: r.now, Action: rapid.SampledFrom([]chatguard.Action{chatguard.Delete, chatguard.Timeout}).Draw(r.T, "action"),
+		Entry: e.ID, At: r.now, Action: rapid.SampledFrom([]chatguard.Action{chatguard.ActionDelete, chatguard.ActionTimeout}).Draw(r.T, "action"),
 		Result: rapid.SampledFrom([]journal.Result{journal.Done, journal.Failed, journal.Skipped}).Draw(r.T, "result"),
 	}
 	r.store.Report(e.Outcome)
@@ -424,12 +424,12 @@ func TestEntries_OutdatedInDatabase(t *testing.T) {
 	s := open(t, newDatabase(t), nil)
 	m := chatguard.Message{ID: "m", ChannelID: "a", SentAt: start, User: chatguard.User{ID: "1"}}
 	s.Observe(m, chatguard.Verdict{
-		At: start, ChannelID: "a", UserID: "1", EntryID: 1, Limit: "burst", Penalty: chatguard.Penalty{Action: chatguard.Delete},
+		At: start, ChannelID: "a", UserID: "1", EntryID: 1, Limit: "burst", Penalty: chatguard.Penalty{Action: chatguard.ActionDelete},
 	})
 	_, entries := s.queue.parts()
 	must(t, s.db.Write(ctx, func(tx *sql.Tx) error { return entries.write(ctx, tx) }))
 	entries.done(ctx, false)
-	s.Report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Timeout, Result: journal.Skipped})
+	s.Report(journal.Outcome{Entry: 1, At: start, Action: chatguard.ActionTimeout, Result: journal.Skipped})
 	s.queue.take()
 	for action, want := range map[string]int{"delete": 0, "timeout": 1} {
 		if found, err := s.Entries(ctx, journal.EntryFilter{Action: action, N: 9}); err != nil || len(found) != want {

@@ -78,7 +78,7 @@ var idleCases = map[string]struct {
 	},
 	"silenced for longer than strikes count": {
 		policy: changePenalties(func(p *chatguard.Penalties) {
-			p.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 2 * time.Hour}}
+			p.Ladder = []chatguard.Penalty{{Action: chatguard.ActionTimeout, Duration: 2 * time.Hour}}
 		}),
 		live:   speaks(4),
 		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 2 * time.Hour},

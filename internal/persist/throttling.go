@@ -80,8 +80,8 @@ var throttlingRows = `SELECT user_id, CASE WHEN outcome_result = 'observed' THEN
 var throttlingOutcomes = [...]journal.Outcome{
 	{Result: journal.Done},
 	{Result: journal.Observed},
-	{Result: journal.Done, Action: chatguard.Timeout},
-	{Result: journal.Done, Action: chatguard.Ban},
+	{Result: journal.Done, Action: chatguard.ActionTimeout},
+	{Result: journal.Done, Action: chatguard.ActionBan},
 }
 
 // sum returns the sums of all users, and the n users with the most throttled messages.

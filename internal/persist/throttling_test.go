@@ -39,22 +39,22 @@ func TestThrottling_CountsByUser(t *testing.T) {
 			t.Errorf("%s: %+v\nwant %+v", when, got, want)
 		}
 	}
-	s.observeEntry(1, "a", 0, chatguard.Timeout, journal.Done)  // before the period
-	s.observeEntry(2, "a", 1, chatguard.Timeout, journal.Done)  // its first instant
-	s.observeEntry(3, "a", 2, chatguard.Delete, journal.Failed) // held back all the same
-	s.observeEntry(4, "a", 3, chatguard.Delete, journal.Done)
-	s.observeEntry(5, "b", 3, chatguard.Timeout, journal.Done)
+	s.observeEntry(1, "a", 0, chatguard.ActionTimeout, journal.Done)  // before the period
+	s.observeEntry(2, "a", 1, chatguard.ActionTimeout, journal.Done)  // its first instant
+	s.observeEntry(3, "a", 2, chatguard.ActionDelete, journal.Failed) // held back all the same
+	s.observeEntry(4, "a", 3, chatguard.ActionDelete, journal.Done)
+	s.observeEntry(5, "b", 3, chatguard.ActionTimeout, journal.Done)
 	s.mustFlush(t, g)
-	s.observeEntry(6, "b", 4, chatguard.Ban, journal.Pending)
-	s.observeEntry(7, "a", 5, chatguard.NoAction, journal.Observed)
-	s.observeEntry(8, "c", 5, chatguard.NoAction, journal.Observed)
-	s.observeEntry(9, "d", 6, chatguard.Timeout, journal.Failed)
-	s.observeEntry(10, "d", 10, chatguard.Delete, journal.Done) // after the period
-	s.Report(journal.Outcome{Entry: 6, At: start, Action: chatguard.Ban, Result: journal.Done})
+	s.observeEntry(6, "b", 4, chatguard.ActionBan, journal.Pending)
+	s.observeEntry(7, "a", 5, chatguard.ActionNone, journal.Observed)
+	s.observeEntry(8, "c", 5, chatguard.ActionNone, journal.Observed)
+	s.observeEntry(9, "d", 6, chatguard.ActionTimeout, journal.Failed)
+	s.observeEntry(10, "d", 10, chatguard.ActionDelete, journal.Done) // after the period
+	s.Report(journal.Outcome{Entry: 6, At: start, Action: chatguard.ActionBan, Result: journal.Done})
 	check("partly pending")
 	s.mustFlush(t, g)
 	check("stored")
-	s.Report(journal.Outcome{Entry: 4, At: start, Action: chatguard.Ban, Result: journal.Done})
+	s.Report(journal.Outcome{Entry: 4, At: start, Action: chatguard.ActionBan, Result: journal.Done})
 	want.Banned, want.Top[0].Banned = 2, 1
 	check("with a pending outcome")
 	s.mustFlush(t, g)

@@ -86,7 +86,7 @@ func wantApplied(t *testing.T, base chatguard.Policy, changes []journal.Change, 
 func TestDiffAndApply(t *testing.T) {
 	base := config.DefaultPolicy()
 	changed := base.Clone()
-	changed.Mode = chatguard.Enforce
+	changed.Mode = chatguard.ModeEnforce
 	changed.Limits[0].Refill = 1500 * time.Millisecond
 	changed.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 9}, chatguard.Subscriber: {}}
 	changed.Limits[1] = chatguard.Limit{Name: "other", Algorithm: chatguard.TokenBucket, Burst: 7, Refill: time.Minute}
@@ -118,16 +118,16 @@ func TestApply_FollowsConfiguration(t *testing.T) {
 	// Live changes stay; everything else follows the file.
 	file := config.DefaultPolicy()
 	live := file.Clone()
-	live.Limits[0].Burst, live.Mode = 5, chatguard.Enforce
+	live.Limits[0].Burst, live.Mode = 5, chatguard.ModeEnforce
 	changes := Diff(file, live)
 	file.Limits[1].Messages = 500
 	got, left := applyAll(file, changes)
-	if left != nil || got.Limits[0].Burst != 5 || got.Limits[1].Messages != 500 || got.Mode != chatguard.Enforce {
+	if left != nil || got.Limits[0].Burst != 5 || got.Limits[1].Messages != 500 || got.Mode != chatguard.ModeEnforce {
 		t.Errorf("got %+v, left %v", got, left)
 	}
 	file.Limits = file.Limits[1:] // the change would make half a limit
 	got, left = applyAll(file, changes)
-	if len(left) != 1 || left[0].Key != "limit.burst.burst" || got.Mode != chatguard.Enforce || !reflect.DeepEqual(got.Limits, file.Limits) {
+	if len(left) != 1 || left[0].Key != "limit.burst.burst" || got.Mode != chatguard.ModeEnforce || !reflect.DeepEqual(got.Limits, file.Limits) {
 		t.Errorf("got %+v, left %v", got, left)
 	}
 }
@@ -153,7 +153,7 @@ func everyLimit() chatguard.Policy {
 		},
 		chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 500, Every: time.Minute},
 		chatguard.Limit{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 100, Every: 12 * time.Hour, CountThrottled: true},
-		chatguard.Limit{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6000, Every: 720 * time.Hour, Mode: chatguard.Observe},
+		chatguard.Limit{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6000, Every: 720 * time.Hour, Mode: chatguard.ModeObserve},
 		chatguard.Limit{Name: "exact", Algorithm: chatguard.SlidingLog, Messages: 20, Every: 90 * time.Second},
 		chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: 24 * time.Hour},
 	)
@@ -164,14 +164,14 @@ func TestDiff_RoundTripsEveryKey(t *testing.T) {
 	base := everyLimit()
 	changed := base.Clone()
 	slow, crowd, evening, month, exact := &changed.Limits[2], &changed.Limits[3], &changed.Limits[4], &changed.Limits[5], &changed.Limits[6]
-	slow.Every, slow.Queue, slow.Mode = 90*time.Minute+time.Nanosecond, 0, chatguard.Observe
+	slow.Every, slow.Queue, slow.Mode = 90*time.Minute+time.Nanosecond, 0, chatguard.ModeObserve
 	slow.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}, chatguard.Subscriber: {Queue: 1}}
 	crowd.Per, crowd.CountThrottled = chatguard.PerUser, true
 	evening.Per, evening.CountThrottled = chatguard.PerChannel, false
-	month.Every, month.Mode = 24*time.Hour, chatguard.Enforce
+	month.Every, month.Mode = 24*time.Hour, chatguard.ModeEnforce
 	*exact = chatguard.Limit{Name: "exact", Algorithm: chatguard.LeakyBucket, Every: 2 * time.Second, Queue: 1}
 	changed.Limits = append(changed.Limits, chatguard.Limit{
-		Name: "new", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Mode: chatguard.Observe, Messages: 5, Every: time.Hour, CountThrottled: true,
+		Name: "new", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Mode: chatguard.ModeObserve, Messages: 5, Every: time.Hour, CountThrottled: true,
 	})
 
 	changes := Diff(base, changed)
@@ -206,13 +206,13 @@ func TestDiff_RoundTripsEveryKey(t *testing.T) {
 func TestApply_EverywhereLimitFollowsConfiguration(t *testing.T) {
 	was := everyLimit() // here evening still counts per channel
 	live := was.Clone()
-	live.Mode, live.Limits[0].Burst, live.Limits[4].Messages = chatguard.Enforce, 7, 5
+	live.Mode, live.Limits[0].Burst, live.Limits[4].Messages = chatguard.ModeEnforce, 7, 5
 	changes := restored(t, Diff(was, live))
 	is := was.Clone()
 	is.Limits[4].Per = chatguard.PerUserEverywhere
 	got, left := applyAll(is, changes)
 	want := is.Clone()
-	want.Mode, want.Limits[0].Burst = chatguard.Enforce, 7
+	want.Mode, want.Limits[0].Burst = chatguard.ModeEnforce, 7
 	if len(left) != 1 || left[0].Key != "limit.evening.messages" || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, left %v", got, left)
 	}

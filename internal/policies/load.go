@@ -157,7 +157,7 @@ func Resolve(
 		}
 	}
 	if live.Unacceptable = acceptable(channelID, live.InForce); live.Unacceptable != nil {
-		live.InForce.Mode = chatguard.Observe
+		live.InForce.Mode = chatguard.ModeObserve
 		live.Difference = slices.DeleteFunc(live.Difference, func(c journal.Change) bool { return c.Key == modeKey })
 	}
 	return live

@@ -448,7 +448,7 @@ func TestRestore_ARevisionThatCantBeUsed(t *testing.T) {
 // observes. It isn't refused, because nobody is asking for it now.
 func TestRestore_AnUnacceptablePolicyObserves(t *testing.T) {
 	enforcing := bursting(3)
-	enforcing.Mode = chatguard.Enforce
+	enforcing.Mode = chatguard.ModeEnforce
 	o := newOffice(t)
 	o.file.own = map[string]chatguard.Policy{channel: enforcing, "2": enforcing}
 	o.start(func(o *Options) {
@@ -459,14 +459,14 @@ func TestRestore_AnUnacceptablePolicyObserves(t *testing.T) {
 			return nil
 		}
 	})
-	if here, there := o.guard.ChannelPolicy(channel).Mode, o.guard.ChannelPolicy("2").Mode; here != chatguard.Observe || there != chatguard.Enforce {
+	if here, there := o.guard.ChannelPolicy(channel).Mode, o.guard.ChannelPolicy("2").Mode; here != chatguard.ModeObserve || there != chatguard.ModeEnforce {
 		t.Errorf("here %s, there %s", here, there)
 	}
 }
 
 // TestLiveChanges_AreInForce checks that LiveChanges names only what the Guard has.
 func TestLiveChanges_AreInForce(t *testing.T) {
-	enforce := edited(func(p *chatguard.Policy) { p.Mode, p.Limits[0].Burst = chatguard.Enforce, 5 })
+	enforce := edited(func(p *chatguard.Policy) { p.Mode, p.Limits[0].Burst = chatguard.ModeEnforce, 5 })
 	refused := errors.New("nobody can do that")
 	t.Run("unacceptable", func(t *testing.T) {
 		o := newOffice(t)
@@ -537,13 +537,13 @@ func TestBase_GivenByTheProgram(t *testing.T) {
 // TestDiscard_Mode checks that watchers learn the mode of the configuration, which is in force.
 func TestDiscard_Mode(t *testing.T) {
 	o := newOffice(t)
-	o.file.all.Mode = chatguard.Observe
+	o.file.all.Mode = chatguard.ModeObserve
 	o.start()
-	must(t, errorOf(o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, edited(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce }))))
+	must(t, errorOf(o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, edited(func(p *chatguard.Policy) { p.Mode = chatguard.ModeEnforce }))))
 	var modes []chatguard.Mode
 	o.Followers.Watch(func(a journal.Audit) { modes = append(modes, a.Detail.(journal.PolicyDetail).Mode) })
 	must(t, errorOf(o.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
-	if !slices.Equal(modes, []chatguard.Mode{chatguard.Observe}) {
+	if !slices.Equal(modes, []chatguard.Mode{chatguard.ModeObserve}) {
 		t.Errorf("told %v, want observe", modes)
 	}
 }

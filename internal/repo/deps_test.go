@@ -38,7 +38,7 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 // nobody needs is an error too.
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
-		module:                            {"internal/clock", "internal/limits", "internal/sharing", "shared"},
+		module:                            {"internal/clock", "internal/inner/hook", "internal/limits", "internal/sharing", "shared"},
 		"shared":                          {},
 		"httpguard":                       {"root"},
 		"checkclient":                     {"root"},
@@ -53,8 +53,10 @@ func TestArrows(t *testing.T) {
 		"internal/textfile":               {},
 		"internal/language":               {"web/static"},
 		"internal/recent":                 {},
+		"internal/inner":                  {"root", "internal/inner/hook"},
+		"internal/inner/hook":             {},
 		"internal/journal":                {"root", "internal/hostile"},
-		"internal/chat":                   {"root", "internal/clock", "internal/histogram", "internal/hostile", "internal/journal", "internal/language", "internal/recent", "internal/watchdog"},
+		"internal/chat":                   {"root", "internal/clock", "internal/histogram", "internal/hostile", "internal/inner", "internal/journal", "internal/language", "internal/recent", "internal/watchdog"},
 		"internal/clock":                  {},
 		"internal/control":                {"root", "internal/auth", "internal/clock", "internal/hostile", "internal/journal", "internal/language", "internal/policies", "shared"},
 		"internal/policies":               {"root", "internal/hostile", "internal/journal", "shared"},

@@ -40,7 +40,7 @@ func (r *Reporter) noteBan(b ban) {
 // NoteOutcome keeps a ban for the next report if the author of a throttled message was banned, or
 // may have been.
 func (r *Reporter) NoteOutcome(o journal.Outcome) {
-	if o.Action == chatguard.Ban && (o.Result == journal.Done || o.Result == journal.Unknown) {
+	if o.Action == chatguard.ActionBan && (o.Result == journal.Done || o.Result == journal.Unknown) {
 		r.noteBan(ban{at: o.At, entry: o.Entry, unknown: o.Result == journal.Unknown})
 	}
 }

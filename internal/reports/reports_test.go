@@ -194,9 +194,9 @@ func TestBans_Once(t *testing.T) {
 	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
 	n := start(t, "a", records{})
 	n.NoteInterrupted([]journal.Entry{{ID: 3, At: at.Add(time.Second)}})
-	n.NoteOutcome(journal.Outcome{Entry: 2, At: at.Add(2 * time.Second), Action: chatguard.Ban, Result: journal.Done})
-	n.NoteOutcome(journal.Outcome{Entry: 4, At: at, Action: chatguard.Ban, Result: journal.Failed})
-	n.NoteOutcome(journal.Outcome{Entry: 5, At: at, Action: chatguard.Delete, Result: journal.Done})
+	n.NoteOutcome(journal.Outcome{Entry: 2, At: at.Add(2 * time.Second), Action: chatguard.ActionBan, Result: journal.Done})
+	n.NoteOutcome(journal.Outcome{Entry: 4, At: at, Action: chatguard.ActionBan, Result: journal.Failed})
+	n.NoteOutcome(journal.Outcome{Entry: 5, At: at, Action: chatguard.ActionDelete, Result: journal.Done})
 	n.NoteChange(journal.Audit{At: at, Author: "berta", Action: journal.UserBanned, ChannelID: "1", UserID: "u1", Detail: journal.BanDetail{Reason: "links"}})
 	n.want()
 	for range 2 {

@@ -53,7 +53,7 @@ func TestShared_DecidesAsOneGuard(t *testing.T) {
 					o := chatguard.UserOverride{Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 5}}}
 					wantErr, gotErr = alone.SetUserOverride(key, o), g.SetUserOverride(key, o)
 				case 3:
-					o := chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: now.Add(time.Minute)}
+					o := chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: now.Add(time.Minute)}
 					wantErr, gotErr = alone.SetUserOverride(key, o), g.SetUserOverride(key, o)
 				case 4:
 					if last.Spent > 0 {

@@ -41,13 +41,13 @@ func TestUserOverrides_OfOtherNodes(t *testing.T) {
 	node, b := server.connect(dayOnly(), sharedNoon)
 	want := map[string]bool{}
 	for _, user := range []string{"7", "8", "9"} {
-		must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: user}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
+		must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: user}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 		want[user] = true
 	}
 	list := func() map[string]bool {
 		got := map[string]bool{}
 		for user, o := range b.UserOverrides("c") {
-			got[user] = o.Exempt == chatguard.AlwaysExempt
+			got[user] = o.Exempt == chatguard.ExemptAlways
 		}
 		return got
 	}

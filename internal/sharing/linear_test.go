@@ -115,7 +115,7 @@ func linearHistory(t *testing.T, policy chatguard.Policy, seed uint64, ahead, sk
 // the test would notice.
 func TestShared_Linearizable(t *testing.T) {
 	policy := chatguard.Policy{
-		Mode: chatguard.Enforce,
+		Mode: chatguard.ModeEnforce,
 		Limits: []chatguard.Limit{
 			{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 40 * time.Millisecond},
 			{Name: "minute", Algorithm: chatguard.FixedWindow, Messages: 5, Every: 300 * time.Millisecond},

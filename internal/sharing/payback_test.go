@@ -197,7 +197,7 @@ func TestSynchronised_ResetStrikes(t *testing.T) {
 
 // Throttled messages count in limits that count them, in every mode.
 func TestSynchronised_CountThrottled(t *testing.T) {
-	policy := chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+	policy := chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{
 		{Name: "quick", Algorithm: chatguard.FixedWindow, Messages: 2, Every: 10 * time.Second},
 		{Name: "hour", Algorithm: chatguard.FixedWindow, Messages: 10, Every: time.Hour, CountThrottled: true},
 	}}

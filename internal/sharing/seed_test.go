@@ -17,7 +17,7 @@ func seedPolicy() chatguard.Policy {
 	together.Per = chatguard.PerChannel
 	policy := chatguard.DefaultPolicy()
 	policy.Limits = append(policy.Limits, everywhere, together, chatguard.LeakyBucketLimit("queue", time.Minute, 5), chatguard.SlidingWindowLimit("steady", 8, time.Hour))
-	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}, {Action: chatguard.Timeout, Duration: time.Minute}}
+	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDelete}, {Action: chatguard.ActionTimeout, Duration: time.Minute}}
 	return policy
 }
 

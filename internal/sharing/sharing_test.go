@@ -17,7 +17,7 @@ func sharedNoon() time.Time { return sharedStart }
 // sharedPolicy has a limit of each scope, so that a decision uses four rows.
 func sharedPolicy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
-	p.Mode = chatguard.Enforce
+	p.Mode = chatguard.ModeEnforce
 	p.Limits = append(p.Limits,
 		chatguard.Limit{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.SlidingWindow, Messages: 8, Every: time.Minute},
 		chatguard.Limit{Name: "room", Per: chatguard.PerChannel, Algorithm: chatguard.FixedWindow, Messages: 40, Every: time.Minute},
@@ -27,7 +27,7 @@ func sharedPolicy() chatguard.Policy {
 
 func enforcedDefault() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
-	p.Mode = chatguard.Enforce
+	p.Mode = chatguard.ModeEnforce
 	return p
 }
 

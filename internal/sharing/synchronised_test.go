@@ -101,7 +101,7 @@ func TestSynchronised_Changes(t *testing.T) {
 	if got := send(t, b, 3); got != 2 {
 		t.Errorf("%d messages are allowed on the other node after the exchange, want 2", got)
 	}
-	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
+	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	exchange()
 	if got := send(t, a, 5); got != 5 {
 		t.Errorf("%d of 5 messages of an exempt user are allowed on the other node", got)
@@ -165,7 +165,7 @@ func TestSynchronised_Bounds(t *testing.T) {
 	}{{2, 100 * time.Millisecond}, {2, time.Second}, {4, 100 * time.Millisecond}, {4, time.Second}} {
 		t.Run(fmt.Sprintf("%d nodes, %v", c.nodes, c.interval), func(t *testing.T) {
 			const capacity, windows, every = 50, 20, 2 * time.Second
-			policy := chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+			policy := chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{
 				{Name: "window", Algorithm: chatguard.FixedWindow, Messages: capacity, Every: every},
 			}}
 			now := sharedStart
@@ -236,7 +236,7 @@ func TestSynchronised_ForgetChannel(t *testing.T) {
 	}
 	a.ForgetChannel("c")
 	key := chatguard.Key{ChannelID: "c", UserID: "8"}
-	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
+	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	a.Exchange(t.Context())
 	a.ForgetChannel("c")
 	check(t, a, "9") // the channel is back
@@ -275,7 +275,7 @@ func TestSynchronised_NoticesMissed(t *testing.T) {
 	exchange()
 	server.guards = nil // nobody is told
 	must(t, a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
-	must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
+	must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	exchange()
 	if send(t, b, 1) != 0 || check(t, b, "8").Exempt {
 		t.Error("the changes are known without a notice: the test proves nothing")

@@ -24,7 +24,7 @@ func TestJudge_GroupsOfUsers(t *testing.T) {
 	total := chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 30, Every: time.Hour}
 	policy := policyOf(bucket("burst", 2), total, chatguard.Limit{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 20, Every: time.Hour})
 	own := Overrides{
-		Channel:    map[string]chatguard.UserOverride{"100000001": {Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}, "100000499": {Exempt: chatguard.AlwaysExempt}},
+		Channel:    map[string]chatguard.UserOverride{"100000001": {Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}, "100000499": {Exempt: chatguard.ExemptAlways}},
 		Everywhere: map[string]chatguard.UserOverride{"100000100": {Limits: map[string]chatguard.Override{"total": {Messages: 1}}}},
 	}
 	want := mustJudge(t, timeline, policy, own)

@@ -104,7 +104,7 @@ func (o *Outcome) judgeGroup(ctx context.Context, t *Timeline, members group, gu
 // newGuard returns a Guard in which no user of the group has written yet.
 func newGuard(t *Timeline, members group, policy chatguard.Policy, own Overrides) (*chatguard.Guard, error) {
 	policy = policy.Clone()
-	policy.Mode = chatguard.Enforce
+	policy.Mode = chatguard.ModeEnforce
 	start := t.From()
 	guard, err := chatguard.New(policy, &chatguard.Options{Now: func() time.Time { return start }})
 	if err != nil {

@@ -64,7 +64,7 @@ func TestJudge(t *testing.T) {
 		message(3, "1"), message(14, "1"), message(90, "2"), message(90, "2"), message(90, "2"),
 	)
 	watched := bucket("watched", 1)
-	watched.Mode = chatguard.Observe
+	watched.Mode = chatguard.ModeObserve
 	got := mustJudge(t, timeline, policyOf(bucket("burst", 2), watched), Overrides{})
 	want := Outcome{
 		ThrottledMessages: 4, ThrottledUsers: 2, ExemptMessages: 2,
@@ -149,11 +149,11 @@ func TestJudge_Overrides(t *testing.T) {
 	total.Per = chatguard.PerUserEverywhere
 	own := Overrides{Channel: map[string]chatguard.UserOverride{
 		"1": {Limits: map[string]chatguard.Override{"burst": {Burst: 2}, "gone": {Burst: 9}}},
-		"2": {Exempt: chatguard.AlwaysExempt},
+		"2": {Exempt: chatguard.ExemptAlways},
 		// temporary
-		"3": {Exempt: chatguard.AlwaysExempt, ExemptUntil: start.Add(1000 * time.Hour)},
+		"3": {Exempt: chatguard.ExemptAlways, ExemptUntil: start.Add(1000 * time.Hour)},
 		// wrote nothing
-		"4": {Exempt: chatguard.AlwaysExempt},
+		"4": {Exempt: chatguard.ExemptAlways},
 	}, Everywhere: map[string]chatguard.UserOverride{"3": {Limits: map[string]chatguard.Override{"total": {Burst: 1}}}}}
 	got := mustJudge(t, timeline, policyOf(bucket("burst", 1)), own)
 	if !reflect.DeepEqual(got.throttled, []uint32{0, 0, 1}) || got.ExemptMessages != 2 {

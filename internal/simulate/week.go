@@ -109,7 +109,7 @@ func Remaining(
 }
 
 func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, from time.Time) (*solo, error) {
-	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.Enforce, false
+	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.ModeEnforce, false
 	if limit.Algorithm == chatguard.DailyWindow {
 		limit.Timezone = cmp.Or(own.Timezone, limit.Timezone) // as if it had applied all week
 	} else {

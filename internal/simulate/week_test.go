@@ -15,7 +15,7 @@ func TestRemaining_ReplaysAWeek(t *testing.T) {
 	// The day before clocks go forward in Berlin.
 	saturday := time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)
 	at := func(hours float64) time.Time { return saturday.Add(time.Duration(hours * float64(time.Hour))) }
-	hourly := chatguard.Limit{Name: "hourly", Algorithm: chatguard.FixedWindow, Messages: 4, Every: time.Hour, Mode: chatguard.Observe}
+	hourly := chatguard.Limit{Name: "hourly", Algorithm: chatguard.FixedWindow, Messages: 4, Every: time.Hour, Mode: chatguard.ModeObserve}
 	total := chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 4, Every: 24 * time.Hour}
 	twenty := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 20}}}
 	unfit := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Burst: 20}}}

@@ -169,7 +169,7 @@ func TestAmendments_Refused(t *testing.T) {
 		{"PUT", "/override", chatguard.UserOverride{Timezone: "Europe/Nowhere"}, 422, "Europe/Nowhere"},
 		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"other": {Burst: 1}}}, 422, "other"},
 		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Messages: 1}}}, 422, "burst"},
-		{"PUT", "/override", chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: noon}, 422, "must end in the future"},
+		{"PUT", "/override", chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: noon}, 422, "must end in the future"},
 		{"PUT", "/override", map[string]any{"exempt": "sometimes"}, 400, "sometimes"},
 		{"PUT", "/override", map[string]any{"nickname": "x"}, 400, "nickname"},
 	} {
@@ -224,7 +224,7 @@ func TestOverride_HelpersChangeExemption(t *testing.T) {
 	decode[amended](t, d.do("PUT", path, exempted.Former, helper, setHeader("If-Match", exempted.OverrideETag)))
 	other, never := numbers, numbers
 	other.Timezone = "Asia/Tokyo"
-	never.Exempt = chatguard.NeverExempt
+	never.Exempt = chatguard.ExemptNever
 	for name, own := range map[string]chatguard.UserOverride{"time zone": other, "never": never, "nothing": {}} {
 		if a := d.do("PUT", path, own, helper); a.StatusCode != http.StatusForbidden || !strings.Contains(string(a.body), "needs moderate access") {
 			t.Errorf("%s: %s %s", name, a.Status, a.body)

@@ -83,7 +83,7 @@ func (d *dashboard) changeAll() *dashboard {
 	d.flush()
 	pardon := d.pardonSpammer().ID
 	user := channelPath + "/users/42"
-	own := chatguard.UserOverride{Exempt: chatguard.NeverExempt, Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 9, Refill: 2 * time.Second}}}
+	own := chatguard.UserOverride{Exempt: chatguard.ExemptNever, Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 9, Refill: 2 * time.Second}}}
 	for _, change := range []struct {
 		method, path string
 		body         any

@@ -33,7 +33,7 @@ func TestAudit_Filters(t *testing.T) {
 	decode[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner))
 	decode[amended](t, d.do("POST", user+"/grant", grantWanted{Messages: 7}, asOwner))
 	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, addCookie(anna)))
-	decode[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Exempt: chatguard.NeverExempt}, asOwner))
+	decode[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Exempt: chatguard.ExemptNever}, asOwner))
 
 	d.wantAudits("", false, "4 override 81", "3 pause ", "2 grant 81", "1 override 81")
 	d.wantAudits("user=81", false, "4 override 81", "2 grant 81", "1 override 81")

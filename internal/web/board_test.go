@@ -79,10 +79,10 @@ func TestPreload_ShowsHeldBackUsers(t *testing.T) {
 
 func TestBoard_ObservedUsers(t *testing.T) {
 	d := dash(t)
-	d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe })
+	d.put(func(p *chatguard.Policy) { p.Mode = chatguard.ModeObserve })
 	d.say(spammer, 5)
 	users := d.throttledUsers()
-	if len(users) != 1 || !users[0].Observed || users[0].Count != 2 || users[0].Penalty.Action != chatguard.Delete {
+	if len(users) != 1 || !users[0].Observed || users[0].Count != 2 || users[0].Penalty.Action != chatguard.ActionDelete {
 		t.Errorf("users %+v", users)
 	}
 }
@@ -115,7 +115,7 @@ func TestBoard_OldPolicyVerdictIsJudgedAgain(t *testing.T) {
 func TestBoard_NewPolicyKeepsOutcome(t *testing.T) {
 	d := dash(t)
 	d.say(spammer, 4)
-	decode[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	decode[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.ModeObserve }))
 	if users := d.throttledUsers(); len(users) != 1 || users[0].Observed || users[0].Outcome.Result != journal.Pending {
 		t.Errorf("users %+v", users)
 	}

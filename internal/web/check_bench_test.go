@@ -97,7 +97,7 @@ func benchContents() (single, batches []string) {
 // raiseLimits sets limits so high that they throttle nobody in a benchmark.
 func raiseLimits(o *Options) {
 	p := config.DefaultPolicy()
-	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.Enforce, 1_000_000, 1_000_000
+	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.ModeEnforce, 1_000_000, 1_000_000
 	if err := o.Live.Guard.At(time.Now()).SetPolicy(p); err != nil {
 		panic(err)
 	}

@@ -65,7 +65,7 @@ func TestCheck_AllowsThenThrottles(t *testing.T) {
 		}
 	}
 	a, v := d.check(said, http.StatusTooManyRequests, asServer)
-	if v.Allowed || v.Limit != "burst" || *v.RetryAfterMS != 600_000 || v.Penalty.Action != chatguard.Delete || v.Entry == 0 {
+	if v.Allowed || v.Limit != "burst" || *v.RetryAfterMS != 600_000 || v.Penalty.Action != chatguard.ActionDelete || v.Entry == 0 {
 		t.Errorf("%s", a.body)
 	}
 	for name, want := range map[string]string{
@@ -103,7 +103,7 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 			t.Fatalf("%+v", page)
 		}
 		for i, e := range page.Entries {
-			if e.Outcome.Action != chatguard.Drop || e.Outcome.Result != journal.Done || e.MessageID != fmt.Sprint("m", 2-i) || e.Text != "hello <b>" ||
+			if e.Outcome.Action != chatguard.ActionDrop || e.Outcome.Result != journal.Done || e.MessageID != fmt.Sprint("m", 2-i) || e.Text != "hello <b>" ||
 				e.Login != "anna" || e.DisplayName != "Anna" || e.Cost != 2 {
 				t.Errorf("%+v", e)
 			}
@@ -116,10 +116,10 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 	d.flush()
 	wantDropped()
 
-	if err := d.guard.At(d.now()).SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.Observe; return p }); err != nil {
+	if err := d.guard.At(d.now()).SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.ModeObserve; return p }); err != nil {
 		t.Fatal(err)
 	}
-	if a, v := d.check(said, http.StatusOK, asServer); !v.Observed || v.WouldBe.Action != chatguard.Delete || a.Header.Get("Retry-After") != "" {
+	if a, v := d.check(said, http.StatusOK, asServer); !v.Observed || v.WouldBe.Action != chatguard.ActionDelete || a.Header.Get("Retry-After") != "" {
 		t.Errorf("%s", a.body)
 	}
 	if page := decode[entryPage](t, d.do("GET", "/api/v1/journal?n=1", nil, asOwner)); page.Entries[0].Outcome.Result != journal.Observed {
@@ -202,7 +202,7 @@ func (a checkedAnswer) String() string {
 func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	d, asServer := runLobby(t)
 	now, policy := d.now(), config.DefaultPolicy()
-	policy.Mode = chatguard.Enforce
+	policy.Mode = chatguard.ModeEnforce
 	if err := d.guard.At(now).SetChannelPolicy(lobby, policy); err != nil {
 		t.Fatal(err)
 	}

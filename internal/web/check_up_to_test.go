@@ -58,7 +58,7 @@ func TestCheckBatch_UpTo(t *testing.T) {
 	}
 	page := decode[entryPage](t, d.do("GET", "/api/v1/journal?channel="+lobby, nil, asOwner))
 	for _, e := range page.Entries {
-		if e.Outcome.Action != chatguard.Drop {
+		if e.Outcome.Action != chatguard.ActionDrop {
 			t.Errorf("%+v", e)
 		}
 	}

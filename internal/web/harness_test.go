@@ -123,7 +123,7 @@ var beside sync.Map
 func (d *dashboard) begin() {
 	d.Helper()
 	base := config.DefaultPolicy()
-	base.Mode, base.Limits[0].Refill = chatguard.Enforce, 10*time.Minute
+	base.Mode, base.Limits[0].Refill = chatguard.ModeEnforce, 10*time.Minute
 	// Only flush writes pending messages, after the first flush.
 	d.store = openStore(d.TB, d.database, &persist.Options{FlushInterval: time.Hour, Now: d.now, Logger: quiet})
 	var err error
@@ -251,10 +251,10 @@ var everyAlgorithm = []chatguard.Limit{
 		Name: "slow", Algorithm: chatguard.LeakyBucket, Every: 1500 * time.Millisecond, Queue: 3,
 		Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: 9}, chatguard.VIP: {}},
 	},
-	{Name: "unqueued", Algorithm: chatguard.LeakyBucket, Every: 90 * time.Minute, Mode: chatguard.Observe},
+	{Name: "unqueued", Algorithm: chatguard.LeakyBucket, Every: 90 * time.Minute, Mode: chatguard.ModeObserve},
 	crowd,
 	{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 100, Every: 12 * time.Hour, CountThrottled: true},
-	{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6_000_000, Every: 720 * time.Hour, Mode: chatguard.Observe},
+	{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6_000_000, Every: 720 * time.Hour, Mode: chatguard.ModeObserve},
 	{Name: "exact", Algorithm: chatguard.SlidingLog, Messages: 20, Every: 90 * time.Second},
 	everywhere,
 }

@@ -130,7 +130,7 @@ func TestMetrics_CountsAndStates(t *testing.T) {
 		o.Live.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
 	})
 	v := d.say(spammer, 5)
-	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
+	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.ActionDelete, Result: journal.Done})
 	a := d.do("GET", "/metrics", nil)
 	for _, line := range []string{
 		`chatguard_messages_total{channel="somechannel",channel_id="7"} 5`,

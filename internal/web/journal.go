@@ -22,8 +22,8 @@ type entryPage struct {
 
 // actions are the possible actions on a message.
 var actions = []string{
-	chatguard.NoAction.String(), chatguard.Delete.String(), chatguard.Warn.String(), chatguard.Timeout.String(), chatguard.Ban.String(),
-	chatguard.Drop.String(),
+	chatguard.ActionNone.String(), chatguard.ActionDelete.String(), chatguard.ActionWarn.String(), chatguard.ActionTimeout.String(), chatguard.ActionBan.String(),
+	chatguard.ActionDrop.String(),
 }
 
 // archive answers requests for the journal and the audit.

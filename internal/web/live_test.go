@@ -114,7 +114,7 @@ func TestLive_EveryChange(t *testing.T) {
 	if len(fr.Users) != 1 || fr.Users[0].UserID != spammer.ID || fr.Users[0].Outcome.Result != journal.Pending || fr.Seq <= start.Seq {
 		t.Errorf("throttled %+v", fr)
 	}
-	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
+	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.ActionDelete, Result: journal.Done})
 	if fr := l.next(live.ThrottledFrame); fr.Users[0].Outcome.Result != journal.Done {
 		t.Errorf("outcome %+v", fr)
 	}

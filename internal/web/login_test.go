@@ -99,7 +99,7 @@ func TestSetup_Steps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	setMode(chatguard.Observe)
+	setMode(chatguard.ModeObserve)
 	want("connect todo, moderator todo, watch running, enforce todo", false)
 	bot.Token, bot.Account = live.Unchecked, "guard"
 	want("connect running, moderator todo, watch running, enforce todo", false)
@@ -112,7 +112,7 @@ func TestSetup_Steps(t *testing.T) {
 	bot.Moderator = ModeratorYes
 	d.say(spammer, enoughSeen)
 	want("connect done, moderator done, watch done, enforce todo", false)
-	setMode(chatguard.Enforce)
+	setMode(chatguard.ModeEnforce)
 	want("connect done, moderator done, watch done, enforce done", true)
 	if got := decode[channelSetup](t, d.do("GET", "/api/v1/setup", nil, asOwner)); got.Messages != enoughSeen || got.Observed != enoughSeen-3 {
 		t.Errorf("saw %+v", got.Seen)

@@ -146,7 +146,7 @@ func (h *probes) state() string {
 	}
 	for _, c := range h.model.Channels() {
 		labels := live.ChannelLabels(c.ID, c.Login)
-		add("channel_enforcing", labels, h.guard.Mode(c.ID) == chatguard.Enforce)
+		add("channel_enforcing", labels, h.guard.Mode(c.ID) == chatguard.ModeEnforce)
 		add("channel_paused", labels, c.PausedBy != "")
 		add("channel_raid_mode", labels, !c.RaidUntil.IsZero())
 		if leads, ok := h.leads(c.ID); ok {

@@ -22,7 +22,7 @@ import (
 // light or dark.
 func TestNowPage_Accessible(t *testing.T) {
 	d := dash(t, addLimits(t, chatguard.Limit{
-		Name: "tried", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.Observe,
+		Name: "tried", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.ModeObserve,
 	}))
 	d.noteStream(3*time.Hour, 2*time.Hour)
 	d.recordFlood(floodAnna, d.now().Add(-150*time.Minute))

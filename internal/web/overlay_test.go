@@ -64,7 +64,7 @@ func TestOverlay_Switches(t *testing.T) {
 
 // What a single limit observes is not shown, because these users aren't held back.
 func TestOverlay_LimitThatObserves(t *testing.T) {
-	d := dash(t, addLimits(t, chatguard.Limit{Name: "two", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.Observe}))
+	d := dash(t, addLimits(t, chatguard.Limit{Name: "two", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.ModeObserve}))
 	d.say(spammer, 3)
 	if n := len(d.throttledUsers()); n != 1 {
 		t.Errorf("%d users on the dashboard", n)
@@ -78,7 +78,7 @@ func TestOverlay_LimitThatObserves(t *testing.T) {
 func TestOverlay_Observing(t *testing.T) {
 	d := dash(t)
 	policy := d.guard.Policy()
-	policy.Mode = chatguard.Observe
+	policy.Mode = chatguard.ModeObserve
 	if err := d.guard.SetPolicy(policy); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func addTimeouts(t testing.TB) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
 		base := o.Live.Guard.Policy()
-		base.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 10 * time.Minute}}
+		base.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionTimeout, Duration: 10 * time.Minute}}
 		if err := o.Live.Guard.At(time.Now()).SetPolicy(base); err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func (d *dashboard) spam() {
 	for _, pause := range []time.Duration{0, time.Second, 10 * time.Second, time.Second} {
 		d.advance(pause)
 		v := d.say(spammer, 1)
-		o := journal.Outcome{Entry: v.EntryID, At: d.now(), Action: chatguard.Timeout, Result: journal.Done}
+		o := journal.Outcome{Entry: v.EntryID, At: d.now(), Action: chatguard.ActionTimeout, Result: journal.Done}
 		d.store.Report(o)
 		d.server.Report(o)
 	}

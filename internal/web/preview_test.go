@@ -74,10 +74,10 @@ func TestPreview_ComparesWithCurrent(t *testing.T) {
 	d := dash(t)
 	began := d.recordEvening()
 	p := decode[previewed](t, d.try(func(p *chatguard.Policy) {
-		p.Mode = chatguard.Observe // the preview enforces it anyway
+		p.Mode = chatguard.ModeObserve // the preview enforces it anyway
 		p.Limits[0].Burst = 2
 		p.Limits = append(p.Limits, chatguard.Limit{
-			Name: "watched", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.Observe,
+			Name: "watched", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.ModeObserve,
 		})
 	}))
 	if !p.From.Equal(began) || p.Until.Before(began) || p.Messages != 10 || p.Users != 3 || p.Exempt != 2 || p.Truncated {
@@ -102,7 +102,7 @@ func TestPreview_AppliesOverrides(t *testing.T) {
 		want string
 	}{
 		{chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 4}}}, "1 of 10, then 2"},
-		{chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}, "0 of 10, then 1"},
+		{chatguard.UserOverride{Exempt: chatguard.ExemptAlways}, "0 of 10, then 1"},
 	} {
 		if err := d.guard.At(d.now()).SetUserOverride(chatguard.Key{ChannelID: channelID, UserID: previewAnna.ID}, test.own); err != nil {
 			t.Fatal(err)

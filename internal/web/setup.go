@@ -141,14 +141,14 @@ func (s *channelSetup) moderate() StepState {
 }
 
 func (s *channelSetup) watch() StepState {
-	if s.Messages >= enoughSeen || s.Mode == chatguard.Enforce {
+	if s.Messages >= enoughSeen || s.Mode == chatguard.ModeEnforce {
 		return StepDone
 	}
 	return StepRunning
 }
 
 func (s *channelSetup) enforce() StepState {
-	if s.Mode == chatguard.Enforce {
+	if s.Mode == chatguard.ModeEnforce {
 		return StepDone
 	}
 	return StepToDo

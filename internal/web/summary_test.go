@@ -69,9 +69,9 @@ func TestTop_DayAndStream(t *testing.T) {
 // that only observed has begun to enforce.
 func TestTop_CountsObserved(t *testing.T) {
 	d := dashAt(t, noon)
-	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.ModeObserve }))
 	d.say(spammer, 5)
-	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce }))
+	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.ModeEnforce }))
 	d.say(spammer, 3)
 	d.flush()
 	d.advance(time.Second)

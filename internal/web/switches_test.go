@@ -37,7 +37,7 @@ func TestSwitches_PauseUntilResume(t *testing.T) {
 	if c := d.getChannel(); c.PausedBy != auth.OwnerName || !c.RaidUntil.IsZero() {
 		t.Errorf("listed as %+v", c)
 	}
-	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != tag || decode[chatguard.Policy](t, now).Mode != chatguard.Enforce {
+	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != tag || decode[chatguard.Policy](t, now).Mode != chatguard.ModeEnforce {
 		t.Error("the policy that can be edited has changed")
 	}
 	decode[switchedTo](t, d.do("POST", channelPath+"/resume", nil, asOwner))
@@ -143,24 +143,24 @@ func TestSwitches_InForceBeforeSaved(t *testing.T) {
 func TestSwitches_Feed(t *testing.T) {
 	d := dash(t)
 	l := d.listen()
-	if fr := l.next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Enforce || !fr.Status.Switches {
+	if fr := l.next(live.SnapshotFrame); fr.Policy.InForce != chatguard.ModeEnforce || !fr.Status.Switches {
 		t.Errorf("snapshot %+v", fr.Policy)
 	}
 	if _, err := d.control.Switches.Pause(t.Context(), channelID, "berta"); err != nil {
 		// for example from the chat
 		t.Fatal(err)
 	}
-	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce || fr.Policy.Revision != nil {
+	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.ModeObserve || fr.Policy.Mode != chatguard.ModeEnforce || fr.Policy.Revision != nil {
 		t.Errorf("paused: %+v", fr.Policy)
 	}
 	if fr := l.next(live.StatusFrame); fr.Channels[0].PausedBy != "berta" {
 		t.Errorf("paused: %+v", fr.Channels)
 	}
-	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Observe || fr.Channels[0].PausedBy != "berta" {
+	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.InForce != chatguard.ModeObserve || fr.Channels[0].PausedBy != "berta" {
 		t.Errorf("paused, to a later listener: %+v", fr)
 	}
 	decode[policies.Revised](t, d.put(burst(4)))
-	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce {
+	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.ModeObserve || fr.Policy.Mode != chatguard.ModeEnforce {
 		t.Errorf("paused, and the limits changed: %+v", fr.Policy)
 	}
 }

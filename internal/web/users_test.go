@@ -85,7 +85,7 @@ func TestGetOverrides(t *testing.T) {
 	is := func(when, login string) {
 		t.Helper()
 		l := list()
-		if len(l) != 2 || l[1].UserID != "90" || l[1].Override.Exempt != chatguard.AlwaysExempt || l[0].Login != login || l[0].Override.Limits["burst"].Burst != 7 {
+		if len(l) != 2 || l[1].UserID != "90" || l[1].Override.Exempt != chatguard.ExemptAlways || l[0].Login != login || l[0].Override.Limits["burst"].Burst != 7 {
 			t.Errorf("%s: %+v", when, l)
 		}
 	}

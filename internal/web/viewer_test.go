@@ -81,7 +81,7 @@ func TestViewer_WaitOfEveryAlgorithm(t *testing.T) {
 		{Name: "day", Algorithm: chatguard.DailyWindow, Messages: 2},
 		{Name: "window", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Minute},
 	}, everyAlgorithm...) {
-		if limit.Per.Shared() || limit.Mode == chatguard.Observe {
+		if limit.Per.Shared() || limit.Mode == chatguard.ModeObserve {
 			continue
 		}
 		limit.Messages = min(limit.Messages, 5)

@@ -15,8 +15,8 @@ func (t *Connection) Acts() bool { return t.acting != nil }
 
 // actScopes are the scopes that penalties need.
 var actScopes = map[chatguard.Action]string{
-	chatguard.Delete: "moderator:manage:chat_messages", chatguard.Warn: "moderator:manage:warnings",
-	chatguard.Timeout: "moderator:manage:banned_users", chatguard.Ban: "moderator:manage:banned_users",
+	chatguard.ActionDelete: "moderator:manage:chat_messages", chatguard.ActionWarn: "moderator:manage:warnings",
+	chatguard.ActionTimeout: "moderator:manage:banned_users", chatguard.ActionBan: "moderator:manage:banned_users",
 }
 
 // Lacks reports whether the token is known to lack the scope that a penalty needs.

@@ -81,11 +81,11 @@ func (f *Template) Copy(t testing.TB, create func(path string)) (path string) {
 func Policy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Penalties.Ladder = []chatguard.Penalty{
-		{Action: chatguard.Delete},
-		{Action: chatguard.Delete},
-		{Action: chatguard.Warn},
-		{Action: chatguard.Timeout, Duration: 30 * time.Second},
-		{Action: chatguard.Timeout, Duration: 10 * time.Minute},
+		{Action: chatguard.ActionDelete},
+		{Action: chatguard.ActionDelete},
+		{Action: chatguard.ActionWarn},
+		{Action: chatguard.ActionTimeout, Duration: 30 * time.Second},
+		{Action: chatguard.ActionTimeout, Duration: 10 * time.Minute},
 	}
 	return p
 }

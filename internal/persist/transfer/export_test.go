@@ -122,9 +122,9 @@ func oneOfEach(t rapid.TB) []line {
 	nano := start.Add(time.Nanosecond)
 	waits := journal.Entry{
 		ID: 41, At: nano, ChannelID: "c1", UserID: "7", Login: "anna", DisplayName: "Anna", MessageID: "m1", Text: "<b>hi</b> & \u2028bye", Limit: "burst",
-		MaySpeakAt: journal.OptionalTime{Time: nano}, ResetAt: nano, Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second}, Cost: 3,
+		MaySpeakAt: journal.OptionalTime{Time: nano}, ResetAt: nano, Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: 30 * time.Second}, Cost: 3,
 		Offence: journal.Offence{Late: 5, Counted: 1, Series: 4, NewStrike: true, Low: true},
-		Outcome: journal.Outcome{Entry: 41, At: nano, Action: chatguard.Timeout, Result: journal.Failed, Reason: "no\xffUTF-8"},
+		Outcome: journal.Outcome{Entry: 41, At: nano, Action: chatguard.ActionTimeout, Result: journal.Failed, Reason: "no\xffUTF-8"},
 	}
 	never := waits
 	never.ID, never.Outcome.Entry, never.MaySpeakAt, never.ResetAt, never.Outcome.Result = 42, 42, journal.OptionalTime{}, time.Time{}, journal.Pending

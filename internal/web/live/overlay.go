@@ -86,7 +86,7 @@ func (t *Throttled) isPunished() bool {
 	case t.Outcome.Result == journal.Done:
 		action = t.Outcome.Action // may be weaker than the penalty, or one timeout for several messages
 	}
-	return action == chatguard.Timeout || action == chatguard.Ban
+	return action == chatguard.ActionTimeout || action == chatguard.ActionBan
 }
 
 // newest returns how many wanted users of a channel are held back. It also returns the wanted users

@@ -68,22 +68,22 @@ func TestThrottled_OverlayName(t *testing.T) {
 }
 
 func TestThrottled_IsPunished(t *testing.T) {
-	timeout, ban, del := chatguard.Penalty{Action: chatguard.Timeout, Duration: time.Minute}, chatguard.Penalty{Action: chatguard.Ban}, chatguard.Penalty{Action: chatguard.Delete}
+	timeout, ban, del := chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: time.Minute}, chatguard.Penalty{Action: chatguard.ActionBan}, chatguard.Penalty{Action: chatguard.ActionDelete}
 	for _, test := range []struct {
 		penalty chatguard.Penalty
 		result  journal.Result
 		action  chatguard.Action // of the outcome
 		want    bool
 	}{
-		{timeout, journal.Pending, chatguard.NoAction, true},
-		{timeout, journal.Done, chatguard.Timeout, true},
-		{ban, journal.Done, chatguard.Ban, true},
-		{timeout, journal.Failed, chatguard.Timeout, false},
-		{timeout, journal.Skipped, chatguard.Timeout, false},
-		{timeout, journal.Observed, chatguard.NoAction, false},
-		{del, journal.Done, chatguard.Delete, false},
-		{timeout, journal.Done, chatguard.Delete, false}, // Twitch took no more timeouts
-		{del, journal.Done, chatguard.Timeout, true},     // one timeout for several messages
+		{timeout, journal.Pending, chatguard.ActionNone, true},
+		{timeout, journal.Done, chatguard.ActionTimeout, true},
+		{ban, journal.Done, chatguard.ActionBan, true},
+		{timeout, journal.Failed, chatguard.ActionTimeout, false},
+		{timeout, journal.Skipped, chatguard.ActionTimeout, false},
+		{timeout, journal.Observed, chatguard.ActionNone, false},
+		{del, journal.Done, chatguard.ActionDelete, false},
+		{timeout, journal.Done, chatguard.ActionDelete, false}, // Twitch took no more timeouts
+		{del, journal.Done, chatguard.ActionTimeout, true},     // one timeout for several messages
 	} {
 		row := Throttled{Penalty: test.penalty, Outcome: journal.Outcome{Result: test.result, Action: test.action}, Observed: test.result == journal.Observed}
 		if got := row.isPunished(); got != test.want {

@@ -171,7 +171,7 @@ func TestRates_BeforeStart(t *testing.T) {
 // priority aren't.
 func TestRates_Low(t *testing.T) {
 	c := newTallyClock(t, noon)
-	for _, v := range []chatguard.Verdict{{Allowed: true}, {Allowed: true, Priority: chatguard.Low}, {Priority: chatguard.Low}, {Allowed: true, Observed: true, Priority: chatguard.Low}} {
+	for _, v := range []chatguard.Verdict{{Allowed: true}, {Allowed: true, Priority: chatguard.PriorityLow}, {Priority: chatguard.PriorityLow}, {Allowed: true, Observed: true, Priority: chatguard.PriorityLow}} {
 		v.At, v.ChannelID = noon, "7"
 		c.count(&v)
 	}

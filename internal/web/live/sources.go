@@ -64,7 +64,7 @@ func (s sources) Shared() Shared {
 // Observes reports whether a channel only observes, because its policy says so or because it is
 // paused. Nobody is then really held back.
 func (s sources) Observes(channelID string) bool {
-	return s.opts.Guard.Mode(channelID) == chatguard.Observe
+	return s.opts.Guard.Mode(channelID) == chatguard.ModeObserve
 }
 
 // isSilenced reports whether the chat knows of a timeout or ban of the user.

@@ -93,7 +93,7 @@ func (t *tallies) count(v *chatguard.Verdict) {
 }
 
 // isLow reports whether a message passed at low priority.
-func isLow(v *chatguard.Verdict) bool { return v.Priority == chatguard.Low && !v.Throttled() }
+func isLow(v *chatguard.Verdict) bool { return v.Priority == chatguard.PriorityLow && !v.Throttled() }
 
 // tally returns the channel's tally, and creates it if there is none.
 func (t *tallies) tally(channel string) *tally {

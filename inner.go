@@ -1,0 +1,32 @@
+package chatguard
+
+import (
+	"github.com/chatguard/chatguard/internal/inner/hook"
+	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/sharing"
+)
+
+// inner has the methods of a Guard that other packages of this module need, and that the API
+// doesn't promise. They reach it as an inner.Guard, through package internal/inner.
+type inner struct{ *Guard }
+
+func init() { hook.Inner = func(guard any) any { return inner{guard.(*Guard)} } }
+
+// IsExempt implements inner.Guard.
+func (g inner) IsExempt(m Message) bool {
+	at := m.SentAt
+	if at.IsZero() {
+		at = g.now()
+	}
+	var q limits.Request
+	if m.fillRequest(&q, at, g.channels.inForce(m.ChannelID).exempt) != nil {
+		return false
+	}
+	var own limits.Own
+	if g.channels.exact {
+		own = g.channels.rows.KnownOverride(sharing.Key{ChannelID: m.ChannelID, UserID: m.User.ID}, q.At)
+	} else if c := g.channels.known.find(m.ChannelID); c != nil && c.table.HasOwn() {
+		own = c.table.OwnOf(m.User.ID, q.At)
+	}
+	return own.IsExempt(q.Exempt, q.At)
+}

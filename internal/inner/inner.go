@@ -1,0 +1,20 @@
+// Package inner has the methods of a chatguard.Guard that other packages of this module need, and
+// that the API doesn't promise to programs.
+package inner
+
+import (
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner/hook"
+)
+
+// Guard is the part of a chatguard.Guard that its API doesn't promise.
+type Guard interface {
+	// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
+	// message's time: by the policy in force, or by the author's override. It judges nothing, so it
+	// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override
+	// that the Guard remembers, if any. A message that can't be judged isn't exempt.
+	IsExempt(m chatguard.Message) bool
+}
+
+// Of returns the inner methods of a Guard.
+func Of(g *chatguard.Guard) Guard { return hook.Inner(g).(Guard) }
