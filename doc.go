@@ -24,6 +24,7 @@
 //
 //   - This package decides. A server that handles messages itself calls [Guard.Check], or puts
 //     [Guard.Wrap] around its handler.
+//   - Package limitinfo describes limits, for pages that show and edit them.
 //   - Package httpguard is for HTTP servers. It identifies users, limits requests and connections,
 //     judges each message of a WebSocket, and describes verdicts in the headers of responses.
 //   - Package checkclient asks a chatguard in another process, over its HTTP API.

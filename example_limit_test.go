@@ -11,46 +11,6 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// A program makes the fields of a form from the engine's own table, so it needs none of its own.
-func ExampleAlgorithms() {
-	for _, algorithm := range chatguard.Algorithms() {
-		if algorithm.Name != chatguard.TokenBucket && !algorithm.PerMessage {
-			continue // this program offers only these
-		}
-		fmt.Printf("%s, %d bytes of state\n", algorithm.Name, algorithm.StateBytes)
-		for _, p := range algorithm.Parameters {
-			fmt.Println("\t" + describe(p))
-		}
-	}
-	// Output:
-	// token-bucket, 8 bytes of state
-	// 	burst: 1 to 2147483647, 3 for example
-	// 	refill: 1µs or more, 4s for example
-	// 	reserve: 0 to 2147483646, 0 for example, the same for all
-	// sliding-log, 8 bytes of state
-	// 	messages: 1 to 1024, 10 for example
-	// 	every: 1µs or more, 30s for example, the same for all
-	// 	reserve: 0 to 1023, 0 for example, the same for all
-}
-
-// describe writes a parameter in words.
-func describe(p chatguard.Parameter) (text string) {
-	switch p.Kind {
-	case chatguard.CountParameter:
-		text = fmt.Sprintf("%s: %d to %d, %d for example", p.Name, p.Least, p.Most, p.Suggested)
-	case chatguard.DurationParameter:
-		text = fmt.Sprintf("%s: %s or more, %s for example", p.Name, time.Duration(p.Least), time.Duration(p.Suggested))
-	case chatguard.ZoneParameter:
-		text = p.Name + ": a time zone"
-	case chatguard.ClockParameter:
-		text = p.Name + ": a time of day"
-	}
-	if !p.Overridable {
-		text += ", the same for all"
-	}
-	return text
-}
-
 // A page draws each limit as what it is.
 func ExamplePicture() {
 	sliced := chatguard.SlidingWindowLimit("sliced", 15, time.Minute)

@@ -150,30 +150,15 @@ func ExamplePolicy() {
 	// [{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"first_timer":{"burst":1},"subscriber":{"burst":5,"refill":"2s"}},"refill":"24h"}]
 }
 
-// How many people fit, before the server starts.
-func ExamplePolicy_Capacity() {
-	policy := chatguard.DefaultPolicy()
-	capacity, err := policy.Capacity(chatguard.DefaultMemory)
-	if err != nil {
-		log.Fatal(err)
-	}
-	bytes, err := policy.MemoryBytes(100_000)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("over 6 million in each room:", capacity.Users > 6_000_000, capacity.Everywhere)
-	fmt.Println("100,000 take under 10 MB:", bytes < 10_000_000)
-
-	guard, err := chatguard.New(policy, &chatguard.Options{MaxMemory: 16 << 20, MaxTotalMemory: 256 << 20})
+// The memory of users has a limit, in each room and in all rooms together.
+func ExampleGuard_Memory() {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{MaxMemory: 16 << 20, MaxTotalMemory: 256 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}
 	memory := guard.Memory()
 	fmt.Println(memory.Users, "users,", memory.Bytes, "bytes,", memory.Forgotten, "forgotten,", memory.Evicted, "evicted,", memory.Held, "of them too soon")
-	// Output:
-	// over 6 million in each room: true 0
-	// 100,000 take under 10 MB: true
-	// 0 users, 0 bytes, 0 forgotten, 0 evicted, 0 of them too soon
+	// Output: 0 users, 0 bytes, 0 forgotten, 0 evicted, 0 of them too soon
 }
 
 // Two nodes must have the same policy to share its limits.

@@ -50,7 +50,7 @@ type Options struct {
 	// MaxMemory is approximately the maximum number of bytes for the users of one channel. All
 	// limits with scope PerUserEverywhere together may use the same amount in addition. When the
 	// memory is used up, new users replace the users who have been silent longest. Long before
-	// that, the Guard removes users whose allowances are fully restored. Policy.Capacity returns
+	// that, the Guard removes users whose allowances are fully restored. limitinfo.Capacity returns
 	// how many users fit. 0 means DefaultMemory. However small MaxMemory is, one user is
 	// remembered.
 	MaxMemory int64

@@ -10,7 +10,16 @@ import (
 // doesn't promise. They reach it as an inner.Guard, through package internal/inner.
 type inner struct{ *Guard }
 
-func init() { hook.Inner = func(guard any) any { return inner{guard.(*Guard)} } }
+func init() {
+	hook.Inner = func(guard any) any { return inner{guard.(*Guard)} }
+	hook.Compile = func(policy any) (sets limits.Sets, err error) {
+		c, err := compile(policy.(Policy))
+		if err == nil {
+			sets = c.sets
+		}
+		return sets, err
+	}
+}
 
 // IsExempt implements inner.Guard.
 func (g inner) IsExempt(m Message) bool {

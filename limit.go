@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // Algorithm is the name of a limit's counting method. Every limit needs one: the zero value is an
@@ -41,66 +39,6 @@ const (
 	// marker of RFC 4115.
 	Cascade Algorithm = "cascade"
 )
-
-// AlgorithmInfo describes an algorithm and its parameters, for programs that let people edit
-// limits.
-type AlgorithmInfo struct {
-	Name       Algorithm   `json:"name"`
-	Parameters []Parameter `json:"parameters"`
-	// StateBytes is how much memory the state of one user takes in one limit. It excludes the
-	// memory that all limits of a user share. If PerMessage is set, the state takes 8 bytes more
-	// for each message that the limit allows. A SlidingWindow with Slices takes 4 bytes more for
-	// each slice after the first, in steps of 8.
-	StateBytes int  `json:"state_bytes"`
-	PerMessage bool `json:"per_message,omitempty"`
-}
-
-// Parameter is a parameter of an algorithm: a key of a [Limit] in JSON and TOML.
-type Parameter struct {
-	Name string        `json:"name"`
-	Kind ParameterKind `json:"kind"`
-	// Least and Most are the bounds, both inclusive. The bounds of a duration are in nanoseconds;
-	// those of a ZoneParameter or a ClockParameter are 0. Combinations of values within the bounds
-	// may still be refused, see [Policy.Validate].
-	Least int64 `json:"least"`
-	Most  int64 `json:"most"`
-	// Suggested is a value to begin with, in the unit of the bounds. The parameter can be omitted
-	// only if Suggested equals Least; an omitted parameter has this value.
-	Suggested int64 `json:"suggested"`
-	// Overridable says that a role or a user may have another value; see [Override].
-	Overridable bool `json:"overridable"`
-}
-
-// ParameterKind says what the values of a parameter are.
-type ParameterKind string
-
-// The kinds of parameters.
-const (
-	CountParameter    ParameterKind = "count"    // a number of messages
-	DurationParameter ParameterKind = "duration" // a duration
-	ZoneParameter     ParameterKind = "zone"     // the IANA name of a time zone; may be empty
-	ClockParameter    ParameterKind = "clock"    // a local time "HH:MM"; may be empty
-)
-
-var parameterKinds = [...]ParameterKind{limits.Count: CountParameter, limits.Length: DurationParameter, limits.Zone: ZoneParameter, limits.Clock: ClockParameter}
-
-// Algorithms returns all algorithms, in the order in which they are shown.
-func Algorithms() []AlgorithmInfo {
-	var list []AlgorithmInfo
-	for _, a := range limits.Algorithms() {
-		info := AlgorithmInfo{Name: Algorithm(a.Name), Parameters: []Parameter{}, StateBytes: 8 * a.Words, PerMessage: a.PerMessage}
-		for _, p := range a.Parameters {
-			if p.Kind == limits.Length {
-				p.Least = max(p.Least, int64(leastPeriod))
-			}
-			info.Parameters = append(info.Parameters, Parameter{
-				Name: p.Name, Kind: parameterKinds[p.Kind], Least: p.Least, Most: p.Most, Suggested: p.Suggested, Overridable: p.Overridable,
-			})
-		}
-		list = append(list, info)
-	}
-	return list
-}
 
 // Limit is one named rule with one algorithm. Each algorithm reads its own parameters and rejects
 // the others.

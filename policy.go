@@ -247,13 +247,10 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	return out, nil
 }
 
-// leastPeriod is the least duration that a limit accepts. A shorter one is probably a number whose
-// unit is missing.
-const leastPeriod = time.Microsecond
-
+// checkUnit returns an error if a duration is so short that its unit is probably missing.
 func checkUnit(name string, d time.Duration) error {
-	if 0 < d && d < leastPeriod {
-		return fmt.Errorf("%s is %s, want %s or more: is the unit missing, as in %d*time.Second?", name, d, leastPeriod, d)
+	if 0 < d && d < limits.LeastPeriod {
+		return fmt.Errorf("%s is %s, want %s or more: is the unit missing, as in %d*time.Second?", name, d, limits.LeastPeriod, d)
 	}
 	return nil
 }
@@ -309,43 +306,4 @@ func checkTimeout(length time.Duration, text string) error {
 		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 14d, or refill", text)
 	}
 	return nil
-}
-
-// Capacity is approximately how many users a Guard remembers at once. IDs that aren't decimal
-// numbers take extra memory and reduce the capacity.
-type Capacity struct {
-	Users int64 // users of each channel
-	// Everywhere is the number of users of all channels together for whom PerUserEverywhere limits
-	// are counted. It is 0 if there are no such limits.
-	Everywhere int64
-}
-
-// Capacity returns how many users a Guard remembers under the policy if maxMemory is its
-// Options.MaxMemory. It returns the same errors as Validate.
-func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
-	compiled, err := compile(p)
-	if err != nil {
-		return c, err
-	}
-	maxMemory = cmp.Or(max(maxMemory, 0), DefaultMemory)
-	c.Users = compiled.sets[limits.PerUser].UsersIn(maxMemory)
-	if everywhere := compiled.sets[limits.PerUserEverywhere]; everywhere != nil {
-		c.Everywhere = everywhere.UsersIn(maxMemory)
-	}
-	return c, nil
-}
-
-// MemoryBytes returns approximately how many bytes the given number of users of a channel take
-// under the policy. IDs that aren't decimal numbers take somewhat more. It returns the same errors
-// as Validate.
-func (p Policy) MemoryBytes(users int) (int64, error) {
-	c, err := compile(p)
-	if err != nil {
-		return 0, err
-	}
-	total := c.sets[limits.PerUser].Bytes(users)
-	if everywhere := c.sets[limits.PerUserEverywhere]; everywhere != nil {
-		total += everywhere.Bytes(users)
-	}
-	return total, nil
 }

@@ -251,28 +251,6 @@ func TestOverlay_Refused(t *testing.T) {
 	}
 }
 
-// MemoryBytes counts each log at its maximum size, even a log that counts in all channels.
-func TestPolicy_MemoryBytesCountsLogs(t *testing.T) {
-	bytes := func(per Scope, messages int) int64 {
-		t.Helper()
-		p := observingPolicy()
-		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Per: per, Messages: messages, Every: time.Hour})
-		n, err := p.MemoryBytes(1000)
-		must(t, err)
-		return n
-	}
-	for _, per := range []Scope{PerUser, PerUserEverywhere} {
-		if more := bytes(per, 1000) - bytes(per, 500); more < 1000*500*8 {
-			t.Errorf("%v: 500 messages of 1,000 users take %d bytes", per, more)
-		}
-	}
-	bad := observingPolicy()
-	bad.Limits[0].Burst = -1
-	if _, err := bad.MemoryBytes(1); err == nil {
-		t.Error("a burst of -1 takes memory")
-	}
-}
-
 func TestGuard_PolicyHash(t *testing.T) {
 	hashes := map[string]string{}
 	for name, change := range map[string]func(*Policy){

@@ -12,12 +12,13 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/lab"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // limitHelp explains the flag --limit.
 func limitHelp() string {
 	lines := []string{"\n\nA --limit is an algorithm and its parameters as in the configuration, such as 'token-bucket burst=3 refill=4s':\n"}
-	for _, info := range chatguard.Algorithms() {
+	for _, info := range limitinfo.Algorithms() {
 		var names []string
 		for _, p := range info.Parameters {
 			names = append(names, p.Name)

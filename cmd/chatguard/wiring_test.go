@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // runApp runs an app until stop is called. stop waits until everything is written.
@@ -187,15 +188,15 @@ func testMemoryOfGuard(t *testing.T, set func(*config.Config), exact int64) {
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	defer a.Close()
-	fit, err := c.Policy.Capacity(1 << 20)
+	fit, _, err := limitinfo.Capacity(c.Policy, 1<<20)
 	must(t, err)
-	for i := range fit.Users + 1000 {
+	for i := range fit + 1000 {
 		m := chatguard.Message{ChannelID: "1", User: chatguard.User{ID: fmt.Sprint(1_000_000 + i)}, SentAt: time.Unix(1, 0)}
 		_, err := a.Guard.Check(t.Context(), m)
 		must(t, err)
 	}
 	m := a.Guard.Memory()
-	if off := int64(m.Users) - fit.Users; max(off, -off) > fit.Users/exact || int64(m.Users)+m.Evicted != fit.Users+1000 {
-		t.Errorf("%+v, want about %d users", m, fit.Users)
+	if off := int64(m.Users) - fit; max(off, -off) > fit/exact || int64(m.Users)+m.Evicted != fit+1000 {
+		t.Errorf("%+v, want about %d users", m, fit)
 	}
 }

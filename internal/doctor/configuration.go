@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // checkConfiguration finds settings that are valid but can't work or have no effect.
@@ -52,12 +53,12 @@ func (d *Doctor) checkMemory(context.Context) []Finding {
 	users := int64(math.MaxInt64)
 	table := min(d.cfg.MemoryPerTable, config.Size(app.UsersMemoryOf(d.cfg)))
 	for _, p := range d.policies() {
-		capacity, err := p.Capacity(int64(table))
+		here, everywhere, err := limitinfo.Capacity(p, int64(table))
 		if err != nil {
 			return []Finding{problemFrom(err)}
 		}
-		if users = min(users, capacity.Users); capacity.Everywhere > 0 {
-			users = min(users, capacity.Everywhere)
+		if users = min(users, here); everywhere > 0 {
+			users = min(users, everywhere)
 		}
 	}
 	return []Finding{okFinding("%s for the users of a channel: about %s at once; %s in all for chatguard, half of it for users",

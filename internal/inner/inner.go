@@ -5,6 +5,7 @@ package inner
 import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner/hook"
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // Guard is the part of a chatguard.Guard that its API doesn't promise.
@@ -18,3 +19,7 @@ type Guard interface {
 
 // Of returns the inner methods of a Guard.
 func Of(g *chatguard.Guard) Guard { return hook.Inner(g).(Guard) }
+
+// Compile returns the limits of a policy in the form that decisions use. It returns the same errors
+// as Validate.
+func Compile(p chatguard.Policy) (limits.Sets, error) { return hook.Compile(p) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // lane is a Lane with its policy, which is valid.
@@ -36,7 +37,7 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 		}
 	}
 	const many = 1_000_000
-	bytes, err := l.policy.MemoryBytes(many)
+	bytes, err := limitinfo.Memory(l.policy, many)
 	if err != nil {
 		return nil, &Error{Lane: number, Text: strings.TrimPrefix(err.Error(), "chatguard: ")}
 	}
@@ -61,7 +62,7 @@ func nameOf(limits []chatguard.Limit) string {
 
 // checkMemory returns an error if the memory of a lane is too small for the users.
 func (l *lane) checkMemory(users int) error {
-	bytes, err := l.policy.MemoryBytes(users)
+	bytes, err := limitinfo.Memory(l.policy, users)
 	if err == nil && bytes > maxMemory {
 		return &Error{Lane: l.number, Text: fmt.Sprintf("%d users need %d MiB, and the Lab has %d MiB: use fewer users, or a smaller log", users, bytes>>20, maxMemory>>20)}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // ParseLimit reads a limit in one line: its algorithm, and its keys as in the configuration, such
@@ -56,21 +57,21 @@ func ParseLimit(text string, usual chatguard.Algorithm) (l chatguard.Limit, err 
 }
 
 // infoOf returns the description of an algorithm.
-func infoOf(name chatguard.Algorithm) (chatguard.AlgorithmInfo, error) {
+func infoOf(name chatguard.Algorithm) (limitinfo.Algorithm, error) {
 	var known []string
-	for _, info := range chatguard.Algorithms() {
+	for _, info := range limitinfo.Algorithms() {
 		if info.Name == name {
 			return info, nil
 		}
 		known = append(known, string(info.Name))
 	}
 	if name == "" {
-		return chatguard.AlgorithmInfo{}, fmt.Errorf("it has no algorithm: want one of %s, as in \"token-bucket burst=3 refill=4s\"", strings.Join(known, ", "))
+		return limitinfo.Algorithm{}, fmt.Errorf("it has no algorithm: want one of %s, as in \"token-bucket burst=3 refill=4s\"", strings.Join(known, ", "))
 	}
-	return chatguard.AlgorithmInfo{}, fmt.Errorf("unknown algorithm %q: want one of %s", clip(string(name)), strings.Join(known, ", "))
+	return limitinfo.Algorithm{}, fmt.Errorf("unknown algorithm %q: want one of %s", clip(string(name)), strings.Join(known, ", "))
 }
 
-func parameterNames(info chatguard.AlgorithmInfo) (names []string) {
+func parameterNames(info limitinfo.Algorithm) (names []string) {
 	for _, p := range info.Parameters {
 		names = append(names, p.Name)
 	}
@@ -78,19 +79,19 @@ func parameterNames(info chatguard.AlgorithmInfo) (names []string) {
 }
 
 // valueOf returns the value of a key for JSON.
-func valueOf(info chatguard.AlgorithmInfo, key, value string) (any, error) {
-	i := slices.IndexFunc(info.Parameters, func(p chatguard.Parameter) bool { return p.Name == key })
+func valueOf(info limitinfo.Algorithm, key, value string) (any, error) {
+	i := slices.IndexFunc(info.Parameters, func(p limitinfo.Parameter) bool { return p.Name == key })
 	if i < 0 {
 		return guess(key, value), nil
 	}
 	switch info.Parameters[i].Kind {
-	case chatguard.CountParameter:
+	case limitinfo.KindCount:
 		n, err := strconv.Atoi(value)
 		if err != nil {
 			return nil, fmt.Errorf("%s is %q: want a whole number", key, clip(value))
 		}
 		return n, nil
-	case chatguard.DurationParameter:
+	case limitinfo.KindDuration:
 		if _, err := chatguard.ParseDuration(value); err != nil {
 			return nil, fmt.Errorf("%s is %q: want a duration such as 4s, 30m, 24h or 30d", key, clip(value))
 		}

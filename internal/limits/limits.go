@@ -35,6 +35,10 @@ var (
 // count as late. If the message is earlier than that, the clock has jumped.
 const clockJump = 60 * nanosPerSecond
 
+// LeastPeriod is the least duration that a policy should accept for a parameter. A shorter one is
+// probably a number whose unit is missing.
+const LeastPeriod = time.Microsecond
+
 const nanosPerSecond = 1_000_000_000
 
 // TimeOf returns the time of an instant, or the zero time for Never.

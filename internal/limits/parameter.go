@@ -23,14 +23,14 @@ type Parameter struct {
 }
 
 // ParameterKind says what the values of a parameter are.
-type ParameterKind uint8
+type ParameterKind string
 
 // The kinds of parameters.
 const (
-	Count  ParameterKind = iota // a number of messages
-	Length                      // a duration
-	Zone                        // the IANA name of a time zone; may be empty
-	Clock                       // a local time "HH:MM"; may be empty
+	Count  ParameterKind = "count"    // a number of messages
+	Length ParameterKind = "duration" // a duration
+	Zone   ParameterKind = "zone"     // the IANA name of a time zone; may be empty
+	Clock  ParameterKind = "clock"    // a local time "HH:MM"; may be empty
 )
 
 // AlgorithmInfo describes an algorithm.

@@ -40,6 +40,7 @@ func TestArrows(t *testing.T) {
 	may := map[string][]string{
 		module:                            {"internal/clock", "internal/inner/hook", "internal/limits", "internal/sharing", "shared"},
 		"shared":                          {},
+		"limitinfo":                       {"root", "internal/inner", "internal/limits"},
 		"httpguard":                       {"root"},
 		"checkclient":                     {"root"},
 		"chatguardtest":                   {"root"},
@@ -53,8 +54,8 @@ func TestArrows(t *testing.T) {
 		"internal/textfile":               {},
 		"internal/language":               {"web/static"},
 		"internal/recent":                 {},
-		"internal/inner":                  {"root", "internal/inner/hook"},
-		"internal/inner/hook":             {},
+		"internal/inner":                  {"root", "internal/inner/hook", "internal/limits"},
+		"internal/inner/hook":             {"internal/limits"},
 		"internal/journal":                {"root", "internal/hostile"},
 		"internal/chat":                   {"root", "internal/clock", "internal/histogram", "internal/hostile", "internal/inner", "internal/journal", "internal/language", "internal/recent", "internal/watchdog"},
 		"internal/clock":                  {},
@@ -77,8 +78,8 @@ func TestArrows(t *testing.T) {
 		"internal/persist/sqlite":         {"internal/atomicfile", "internal/fileaccess"},
 		"internal/persist/statement":      {},
 		"internal/restore":                {"internal/archive", "internal/atomicfile", "internal/fileaccess", "internal/persist", "internal/persist/sqlite", "internal/persist/transfer"},
-		"internal/lab":                    {"root"},
-		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/policies", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "shared", "web/static"},
+		"internal/lab":                    {"root", "limitinfo"},
+		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/policies", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "limitinfo", "shared", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal", "internal/language"},
 		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/textfile", "internal/web/problem"},
 		"internal/web/twitchsignin":       {"root", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/hostile", "internal/language", "internal/web/access", "internal/web/problem"},
@@ -87,14 +88,14 @@ func TestArrows(t *testing.T) {
 		"internal/webhook":                {"internal/auth", "internal/clock", "internal/hostile", "internal/journal"},
 		"internal/config":                 {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/language", "internal/textfile", "internal/webhook"},
 		"internal/sharing":                {"internal/limits", "shared"},
-		"internal/simulate":               {"root", "internal/journal", "internal/sendtime", "internal/textfile"},
+		"internal/simulate":               {"root", "internal/journal", "internal/sendtime", "internal/textfile", "limitinfo"},
 		"internal/reports":                {"root", "internal/journal", "internal/policies", "internal/webhook"},
 		"internal/sendtime":               {},
 		"internal/host":                   {"root", "internal/config", "internal/control", "internal/journal", "internal/persist", "internal/policies"},
 		"internal/app":                    {"root", "internal/atomicfile", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/host", "internal/hostile", "internal/journal", "internal/node", "internal/persist", "internal/persist/signin", "internal/persist/sqlite", "internal/policies", "internal/reports", "internal/request", "internal/web", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/twitchsignin", "internal/webhook", "shared"},
 		"internal/app/apptest":            {},
 		"internal/demo":                   {"root", "internal/chat/faketwitch", "internal/chat/twitch", "internal/config", "internal/control", "internal/host", "internal/journal", "internal/persist", "internal/policies"},
-		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/node", "internal/persist", "internal/persist/sqlite", "internal/request", "internal/systemd", "internal/web/access", "internal/web/twitchsignin", "redisstore"},
+		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/node", "internal/persist", "internal/persist/sqlite", "internal/request", "internal/systemd", "internal/web/access", "internal/web/twitchsignin", "limitinfo", "redisstore"},
 		"internal/request":                {"internal/atomicfile", "internal/fileaccess", "internal/persist/sqlite"},
 		"redisstore":                      {"root", "internal/histogram", "internal/limits", "shared"},
 		"internal/redistest":              {"internal/turntest", "internal/waittest"},
@@ -104,7 +105,7 @@ func TestArrows(t *testing.T) {
 		"internal/programtest":            {},
 		"internal/turntest":               {},
 		"internal/waittest":               {},
-		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/demo", "internal/doctor", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/node", "internal/persist", "internal/persist/signin", "internal/persist/sqlite", "internal/persist/transfer", "internal/policies", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "redisstore", "shared", "web/static"},
+		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/demo", "internal/doctor", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/node", "internal/persist", "internal/persist/signin", "internal/persist/sqlite", "internal/persist/transfer", "internal/policies", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "limitinfo", "redisstore", "shared", "web/static"},
 		"internal/systemd":                {"internal/hostile"},
 		"internal/watchdog":               {},
 		"internal/node":                   {"root", "internal/chat", "internal/clock", "internal/config", "internal/histogram", "internal/policies", "internal/textfile", "internal/web", "internal/web/access", "internal/web/live", "redisstore", "shared"},
@@ -131,7 +132,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
+	for _, name := range []string{module, "limitinfo", "httpguard", "checkclient", "chatguardtest", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

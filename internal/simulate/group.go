@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // Budget is the maximum memory in bytes for the users' states while one policy is judged. Users are
@@ -31,14 +32,14 @@ func (g group) has(user uint32) bool { return g.first <= user && user < g.end }
 // groupSize returns how many users can be judged together within a budget. Users who share a
 // limit stay together.
 func groupSize(policy chatguard.Policy, users int, budget int64) (int, error) {
-	all, err := policy.MemoryBytes(users)
+	all, err := limitinfo.Memory(policy, users)
 	if err != nil || all <= budget {
 		return users, err
 	}
 	if slices.ContainsFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Per.Shared() }) {
 		return 0, &BudgetError{users, all}
 	}
-	one, err := policy.MemoryBytes(1)
+	one, err := limitinfo.Memory(policy, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -46,7 +47,7 @@ func groupSize(policy chatguard.Policy, users int, budget int64) (int, error) {
 		return 0, &BudgetError{1, one}
 	}
 	return sort.Search(users, func(n int) bool {
-		bytes, _ := policy.MemoryBytes(n + 1) // the policy is valid
+		bytes, _ := limitinfo.Memory(policy, n+1) // the policy is valid
 		return bytes > budget
 	}), nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // logs returns limits that together take about 33 kB per user.
@@ -31,7 +32,7 @@ func TestJudge_GroupsOfUsers(t *testing.T) {
 	if want.ThrottledMessages == 0 {
 		t.Fatal("nobody is throttled")
 	}
-	one, err := policy.MemoryBytes(1)
+	one, err := limitinfo.Memory(policy, 1)
 	must(t, err)
 	for _, budget := range []int64{one, 7 * one, 300 * one} {
 		got, err := judgeWithBudget(context.Background(), timeline, policy, own, budget)
@@ -48,11 +49,11 @@ func TestGroupSize_FitsTheBudget(t *testing.T) {
 		if err != nil || size < 1 || size > users {
 			t.Fatalf("of %d users: %d, %v", users, size, err)
 		}
-		fits, err := policy.MemoryBytes(size)
+		fits, err := limitinfo.Memory(policy, size)
 		if err != nil || fits > Budget {
 			t.Errorf("%d of %d users take %d bytes, %v", size, users, fits, err)
 		}
-		if more, _ := policy.MemoryBytes(size + 1); size < users && more <= Budget {
+		if more, _ := limitinfo.Memory(policy, size+1); size < users && more <= Budget {
 			t.Errorf("%d users would fit, too", size+1)
 		}
 	}

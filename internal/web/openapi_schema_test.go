@@ -20,6 +20,7 @@ import (
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 var (
@@ -65,22 +66,22 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[chatguard.Mode]():       textSchema(chatguard.ModeEnforce, chatguard.ModeObserve),
 		typeOf[chatguard.MessageKind](): textSchema(
 			chatguard.Bits, chatguard.PowerUp, chatguard.HypeChat, chatguard.Reward, chatguard.Highlighted, chatguard.Resub, chatguard.WatchStreak),
-		typeOf[chatguard.Exemption]():     textSchema(chatguard.ExemptByRole, chatguard.ExemptAlways, chatguard.ExemptNever),
-		typeOf[chatguard.Scope]():         textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere),
-		typeOf[chatguard.Priority]():      textSchema(chatguard.PriorityNormal, chatguard.PriorityLow),
-		typeOf[chatguard.ParameterKind](): nameSchema([]chatguard.ParameterKind{chatguard.CountParameter, chatguard.DurationParameter, chatguard.ZoneParameter, chatguard.ClockParameter}),
-		typeOf[auth.Access]():             nameSchema(append(auth.Ladder(), auth.Check, auth.Overlay)),
-		typeOf[auth.Origin]():             nameSchema(auth.Origins()),
-		typeOf[viewerReason]():            nameSchema([]viewerReason{heldByLimit, heldByBusy, heldByTimeout, heldByBan}),
-		typeOf[journal.Result]():          nameSchema(journal.Results),
-		typeOf[journal.SilenceResult]():   nameSchema(journal.SilenceResults),
-		typeOf[journal.AuditAction]():     nameSchema(journal.AuditActions),
-		typeOf[live.FrameType]():          nameSchema(frameTypes),
-		typeOf[live.ShareMode]():          nameSchema(live.ShareModes),
-		typeOf[wholePolicy]():             reference("Policy"),
-		typeOf[checkedTime]():             {Types: []string{"string", "integer"}},
-		typeOf[chatguard.Verdict]():       reference("Verdict"),
-		typeOf[batchVerdict]():            {AnyOf: []*jsonschema.Schema{reference("Verdict"), must(jsonschema.ForType(typeOf[failedForm](), nil))}},
+		typeOf[chatguard.Exemption]():   textSchema(chatguard.ExemptByRole, chatguard.ExemptAlways, chatguard.ExemptNever),
+		typeOf[chatguard.Scope]():       textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere),
+		typeOf[chatguard.Priority]():    textSchema(chatguard.PriorityNormal, chatguard.PriorityLow),
+		typeOf[limitinfo.Kind]():        nameSchema([]limitinfo.Kind{limitinfo.KindCount, limitinfo.KindDuration, limitinfo.KindZone, limitinfo.KindClock}),
+		typeOf[auth.Access]():           nameSchema(append(auth.Ladder(), auth.Check, auth.Overlay)),
+		typeOf[auth.Origin]():           nameSchema(auth.Origins()),
+		typeOf[viewerReason]():          nameSchema([]viewerReason{heldByLimit, heldByBusy, heldByTimeout, heldByBan}),
+		typeOf[journal.Result]():        nameSchema(journal.Results),
+		typeOf[journal.SilenceResult](): nameSchema(journal.SilenceResults),
+		typeOf[journal.AuditAction]():   nameSchema(journal.AuditActions),
+		typeOf[live.FrameType]():        nameSchema(frameTypes),
+		typeOf[live.ShareMode]():        nameSchema(live.ShareModes),
+		typeOf[wholePolicy]():           reference("Policy"),
+		typeOf[checkedTime]():           {Types: []string{"string", "integer"}},
+		typeOf[chatguard.Verdict]():     reference("Verdict"),
+		typeOf[batchVerdict]():          {AnyOf: []*jsonschema.Schema{reference("Verdict"), must(jsonschema.ForType(typeOf[failedForm](), nil))}},
 		// its duration is in nanoseconds
 		typeOf[journal.Offence]():  must(jsonschema.ForType(typeOf[journal.Offence](), nil)),
 		typeOf[journal.Database](): databaseSchema(),

@@ -2,5 +2,10 @@
 // promise. Only these two packages import it.
 package hook
 
-// Inner returns the inner.Guard of a *chatguard.Guard. Package chatguard sets it.
-var Inner func(guard any) any
+import "github.com/chatguard/chatguard/internal/limits"
+
+// The functions of package inner, without the types of package chatguard, which sets them.
+var (
+	Inner   func(guard any) any                   // of a *chatguard.Guard
+	Compile func(policy any) (limits.Sets, error) // of a chatguard.Policy
+)

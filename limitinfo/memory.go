@@ -1,0 +1,40 @@
+package limitinfo
+
+import (
+	"cmp"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// Capacity returns approximately how many users a Guard remembers at once under a policy: users of
+// each channel, and everywhere, the users of all channels together for whom PerUserEverywhere
+// limits are counted. everywhere is 0 if there are no such limits. memory is the Guard's
+// Options.MaxMemory; 0 means chatguard.DefaultMemory. IDs that aren't decimal numbers take extra
+// memory and reduce the capacity. The errors are those of the policy's Validate.
+func Capacity(policy chatguard.Policy, memory int64) (users, everywhere int64, err error) {
+	sets, err := inner.Compile(policy)
+	if err != nil {
+		return 0, 0, err
+	}
+	memory = cmp.Or(max(memory, 0), chatguard.DefaultMemory)
+	if set := sets[limits.PerUserEverywhere]; set != nil {
+		everywhere = set.UsersIn(memory)
+	}
+	return sets[limits.PerUser].UsersIn(memory), everywhere, nil
+}
+
+// Memory returns approximately how many bytes the given number of users of a channel take under a
+// policy. IDs that aren't decimal numbers take somewhat more. The errors are those of the policy's
+// Validate.
+func Memory(policy chatguard.Policy, users int) (bytes int64, err error) {
+	sets, err := inner.Compile(policy)
+	if err != nil {
+		return 0, err
+	}
+	if set := sets[limits.PerUserEverywhere]; set != nil {
+		bytes = set.Bytes(users)
+	}
+	return bytes + sets[limits.PerUser].Bytes(users), nil
+}
