@@ -34,14 +34,8 @@ func ExampleClientAddress() {
 	r := httptest.NewRequest("GET", "/chat", nil)
 	r.RemoteAddr = "10.1.1.1:8443"
 	r.Header.Set("X-Forwarded-For", "2001:db8:1:2::7")
-	addr := httpguard.ClientAddress(r, proxies)
-	fmt.Println(addr)
-	fmt.Println(httpguard.AddressKey(addr), "is one client")
-	fmt.Println(httpguard.AddressBlock(addr), "may belong to one owner")
-	// Output:
-	// 2001:db8:1:2::7
-	// 2001:db8:1:2::/64 is one client
-	// 2001:db8:1::/48 may belong to one owner
+	fmt.Println(httpguard.ClientAddress(r, proxies))
+	// Output: 2001:db8:1:2::7
 }
 
 // A server with its own accounts, in its own words.

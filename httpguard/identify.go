@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // ErrReservedID says that Identify returned an ID that only Anonymous and ByAddress may return:
@@ -70,7 +71,7 @@ func ByAddress(trusted ...netip.Prefix) func(*http.Request) (chatguard.User, err
 		if !addr.IsValid() {
 			return chatguard.User{}, fmt.Errorf("httpguard: the request comes from %q, which is not an address: set RemoteAddr in a handler in front of this one", r.RemoteAddr)
 		}
-		return guest(r, addressPrefix+AddressKey(addr)), nil
+		return guest(r, addressPrefix+connguard.AddressKey(addr)), nil
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // ErrConnections says that a user or an address has reached the maximum number of open connections.
@@ -155,7 +156,7 @@ func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	addr := ClientAddress(r, m.TrustedProxies)
 	var address, block chatguard.User // no ID if the request has no address
 	if addr.IsValid() {
-		address.ID, block.ID = AddressKey(addr), AddressBlock(addr)
+		address.ID, block.ID = connguard.AddressKey(addr), connguard.AddressBlock(addr)
 	}
 	if err := m.addresses.connect(r.Context(), address); err != nil {
 		return nil, err

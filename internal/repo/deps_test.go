@@ -41,7 +41,8 @@ func TestArrows(t *testing.T) {
 		module:                            {"internal/clock", "internal/inner/hook", "internal/limits", "internal/sharing", "shared"},
 		"shared":                          {},
 		"limitinfo":                       {"root", "internal/inner", "internal/limits"},
-		"httpguard":                       {"root"},
+		"httpguard":                       {"root", "connguard"},
+		"connguard":                       {},
 		"checkclient":                     {"root"},
 		"chatguardtest":                   {"root"},
 		"internal/limits":                 {},
@@ -79,9 +80,9 @@ func TestArrows(t *testing.T) {
 		"internal/persist/statement":      {},
 		"internal/restore":                {"internal/archive", "internal/atomicfile", "internal/fileaccess", "internal/persist", "internal/persist/sqlite", "internal/persist/transfer"},
 		"internal/lab":                    {"root", "limitinfo"},
-		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/policies", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "limitinfo", "shared", "web/static"},
+		"internal/web":                    {"root", "connguard", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/policies", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "limitinfo", "shared", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal", "internal/language"},
-		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/textfile", "internal/web/problem"},
+		"internal/web/access":             {"root", "connguard", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/textfile", "internal/web/problem"},
 		"internal/web/twitchsignin":       {"root", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/hostile", "internal/language", "internal/web/access", "internal/web/problem"},
 		"internal/web/live":               {"root", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/policies", "internal/web/problem", "shared"},
 		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem", "shared"},
@@ -132,7 +133,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "limitinfo", "httpguard", "checkclient", "chatguardtest", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
+	for _, name := range []string{module, "limitinfo", "httpguard", "checkclient", "chatguardtest", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog", "connguard"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

@@ -67,7 +67,7 @@ func isMissing(wrong types.Error) bool {
 var importable = []string{
 	"context", "crypto/hmac", "crypto/sha256", "encoding/base64", "errors", "fmt", "log", "log/slog", "net", "net/http", "os", "strconv", "strings", "sync", "testing", "testing/synctest", "time",
 	"github.com/coder/websocket",
-	module, module + "/chatguardtest", module + "/checkclient", module + "/dashboard",
+	module, module + "/chatguardtest", module + "/checkclient", module + "/connguard", module + "/dashboard",
 	module + "/httpguard", module + "/redisstore", module + "/shared", module + "/sqlitestore",
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/lab"
@@ -97,7 +98,7 @@ func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
 // questions have caused too much work.
 func (s *LabSite) bound(h access.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		address := httpguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))
+		address := connguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))
 		for _, guard := range []*chatguard.Guard{s.addresses, s.work} {
 			v, err := guard.Check(r.Context(), labMessage(address, 1))
 			if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // blockFactor is how much all addresses of an IPv6 /48 may do together, relative to one address.
@@ -33,7 +33,7 @@ func NewAddressLimit(name string, burst int, refill time.Duration, now func() ti
 		return nil, err
 	}
 	block, err := NewBucketGuard(name+"-per-block", blockFactor*burst, refill/blockFactor, now)
-	return &AddressLimit{[]addressPart{{httpguard.AddressKey, single}, {httpguard.AddressBlock, block}}}, err
+	return &AddressLimit{[]addressPart{{connguard.AddressKey, single}, {connguard.AddressBlock, block}}}, err
 }
 
 // NewBucketGuard returns a Guard with one limit, a token bucket for each user.

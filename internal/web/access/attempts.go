@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -40,7 +40,7 @@ func newAttempts(now func() time.Time) (*attempts, error) {
 // attempt. A wrong guess that the address has sent recently is refused without a comparison and
 // uses up no attempt.
 func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right func(guess string) bool, wrong error) error {
-	id, now := httpguard.AddressKey(addr), a.now()
+	id, now := connguard.AddressKey(addr), a.now()
 	if a.rejected.has(id, guess, now) {
 		return wrong
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // origin is where a connection comes from. Each origin has its own limit. Connections from
@@ -50,7 +50,7 @@ type connections struct {
 
 	mu        sync.Mutex
 	open      [3]int
-	byAddress map[string]int // for otherOrigin, by httpguard.AddressKey
+	byAddress map[string]int // for otherOrigin, by connguard.AddressKey
 
 	log  *slog.Logger
 	full [3]sync.Once // logs the first refused connection
@@ -66,7 +66,7 @@ func (c *connections) enter(addr netip.Addr) (leave func(), ok bool) {
 	addr = addr.Unmap()
 	origin, key := c.site.originOf(addr), ""
 	if origin == otherOrigin {
-		key = httpguard.AddressKey(addr)
+		key = connguard.AddressKey(addr)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
