@@ -181,7 +181,7 @@ func BenchmarkAllRooms(b *testing.B) {
 		policy.Limits[0].Refill += time.Second // converts every row
 		for i, g := range guards {
 			begin := time.Now()
-			if err := g.At(monday).SetPolicy(policy); err != nil {
+			if err := g.at(monday).SetPolicy(policy); err != nil {
 				b.Fatal(err)
 			}
 			changed := time.Now()

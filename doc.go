@@ -58,8 +58,8 @@
 //
 // The zero [Policy] has no limits and allows everything. The zero [Mode] enforces. The zero
 // [Message].SentAt is now, and the zero Cost is 1. A nil *[Options] is the zero Options. The zero
-// Guard, [HoldQueue], [Reservation], [State] and [GuardAt] can't be used: get them from [New],
-// [NewHoldQueue] or a Guard. The zero [Roles], [UserOverride] and [Penalty] mean none.
+// Guard, [HoldQueue], [Reservation] and [State] can't be used: get them from [New], [NewHoldQueue]
+// or a Guard. The zero [Roles], [UserOverride] and [Penalty] mean none.
 //
 // # Concurrency
 //
@@ -72,7 +72,7 @@
 // # Clock
 //
 // No decision reads a clock. A message has its own time. If that time is zero, the Guard reads its
-// clock once, before the decision; see [Options].Now. The methods that change a Guard do the same.
-// [Guard.At] provides these methods as of another time, for a replay of old messages. [Guard.Wait],
-// Verdict.Hold and HoldQueue wait in real time, whatever Options.Now shows.
+// clock once, before the decision; see [Options].Now. The methods that change a Guard do the same. A
+// program that judges old messages again sets Options.Now to a clock that shows their times.
+// [Guard.Wait], Verdict.Hold and HoldQueue wait in real time, whatever Options.Now shows.
 package chatguard

@@ -34,7 +34,7 @@ func TestForgetChannel(t *testing.T) {
 	spend("2")
 	own := g.Policy()
 	own.Mode = ModeObserve
-	at := g.At(monday)
+	at := g.at(monday)
 	must(t, at.SetChannelPolicy("1", own))
 	must(t, at.SetOverlay("1", func(p Policy) Policy { p.Limits = nil; return p }))
 	batch := g.State().Dirty()
@@ -111,7 +111,7 @@ func TestIdleChannels_Kept(t *testing.T) {
 	shared.Limits = append(shared.Limits, Limit{Name: "crowd", Algorithm: UserWindow, Messages: 9, Every: 1000 * time.Hour, Per: PerChannel})
 	must(t, g.SetPolicy(shared))
 	must(t, g.SetChannelPolicy("own policy", g.Policy()))
-	must(t, g.SetOverlay("overlay", func(p Policy) Policy { return p }))
+	must(t, g.at(at).SetOverlay("overlay", func(p Policy) Policy { return p }))
 	must(t, g.SetUserOverride(Key{ChannelID: "override", UserID: "7"}, UserOverride{Exempt: ExemptAlways}))
 	_, err := g.Grant(Key{ChannelID: "grant", UserID: "7"}, "burst", 1)
 	must(t, err)
@@ -252,7 +252,7 @@ func TestForgetChannel_WhileJudging(t *testing.T) {
 func TestForgetChannel_Concurrent(t *testing.T) {
 	const times, capacity = 300, 3
 	g := newEnforcingGuard(t, soonRestored, nil)
-	at := g.At(monday)
+	at := g.at(monday)
 	var allowed atomic.Int64
 	var all sync.WaitGroup
 	var done atomic.Bool

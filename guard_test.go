@@ -105,7 +105,7 @@ func TestPolicy_ObserveOnlyReports(t *testing.T) {
 	mustCheck(t, g, messageFrom("7", 11))
 	p := g.ChannelPolicy("1")
 	p.Mode = ModeEnforce
-	must(t, g.At(monday.Add(11*time.Second)).SetChannelPolicy("1", p))
+	must(t, g.at(monday.Add(11*time.Second)).SetChannelPolicy("1", p))
 	for range 3 {
 		v = mustCheck(t, g, messageFrom("7", 11))
 	}
@@ -188,7 +188,7 @@ func TestSetPolicy_EnforceClearsPracticeStrikes(t *testing.T) {
 			}
 		}
 		changed := make(chan error)
-		go func() { changed <- g.At(monday).SetChannelPolicy("1", enforcing) }()
+		go func() { changed <- g.at(monday).SetChannelPolicy("1", enforcing) }()
 		for user := range 500 {
 			first := mustCheck(t, g, messageFrom(strconv.Itoa(user), 0))
 			for first.Observed {

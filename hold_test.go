@@ -252,7 +252,7 @@ func TestNoQueue(t *testing.T) {
 		t.Errorf("a subscriber's queue has %d places", got)
 	}
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
-	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, own))
+	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, own))
 	rows := dirtyRows(g)
 	slices.SortFunc(rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
 	again := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)

@@ -1,6 +1,8 @@
 package chatguard
 
 import (
+	"time"
+
 	"github.com/chatguard/chatguard/internal/inner/hook"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
@@ -10,8 +12,22 @@ import (
 // doesn't promise. They reach it as an inner.Guard, through package internal/inner.
 type inner struct{ *Guard }
 
+// guardAt has the methods that change a Guard, as of a certain time. Those of the Guard act as of
+// its clock; package internal/inner hands out this type for a replay of old messages.
+type guardAt struct {
+	guard *Guard
+	at    time.Time
+}
+
+// at returns the methods that change a Guard, as of a time.
+func (g *Guard) at(at time.Time) guardAt { return guardAt{g, at} }
+
+// atNow returns the methods that change a Guard, as of the time of its clock.
+func (g *Guard) atNow() guardAt { return guardAt{g, g.now()} }
+
 func init() {
 	hook.Inner = func(guard any) any { return inner{guard.(*Guard)} }
+	hook.At = func(guard any, at time.Time) any { return guard.(*Guard).at(at) }
 	hook.Compile = func(policy any) (sets limits.Sets, err error) {
 		c, err := compile(policy.(Policy))
 		if err == nil {

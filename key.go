@@ -2,7 +2,6 @@ package chatguard
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/chatguard/chatguard/internal/sharing"
 )
@@ -86,18 +85,3 @@ func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *Scope) UnmarshalText(text []byte) error {
 	return parseName(scopeNames[:], "scope", text, s)
 }
-
-// GuardAt changes a Guard as of a certain time. Guard.At returns it. A replay of old messages uses
-// it to make a change at the time when it was made. A program that judges messages as they arrive
-// uses the methods of the Guard instead. A GuardAt is safe for concurrent use.
-type GuardAt struct {
-	guard *Guard
-	at    time.Time
-}
-
-// At returns a GuardAt, whose methods act as of the time at. They return ErrTime if no message can
-// be judged at that time.
-func (g *Guard) At(at time.Time) GuardAt { return GuardAt{g, at} }
-
-// atNow returns the Guard's methods as of the time of its clock.
-func (g *Guard) atNow() GuardAt { return GuardAt{g, g.now()} }

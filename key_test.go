@@ -118,7 +118,7 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 
 	own := g.ChannelPolicy("2")
 	own.Limits[0].Burst = 9
-	must(t, g.At(monday).SetChannelPolicy("2", own))
+	must(t, g.at(monday).SetChannelPolicy("2", own))
 	for want, change := range map[string]func(*Policy){
 		`limit "abroad" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits[2].Messages = 6 },
 		`limit "daily" applies to all channels: it can't be added in a single channel`: func(p *Policy) {
@@ -130,7 +130,7 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	} {
 		p := own.Clone()
 		change(&p)
-		for _, err := range []error{g.ValidateChannelPolicy("2", p), g.At(monday).SetChannelPolicy("2", p)} {
+		for _, err := range []error{g.ValidateChannelPolicy("2", p), g.at(monday).SetChannelPolicy("2", p)} {
 			if err == nil || err.Error() != "chatguard: "+want {
 				t.Errorf("error %v, want %s", err, want)
 			}
@@ -142,7 +142,7 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	if err := g.ValidatePolicy(base); err != nil || g.ChannelPolicy("1").Limits[0].Burst != 3 {
 		t.Errorf("a dry run returns %v, or changes the policy", err)
 	}
-	must(t, g.At(monday).SetPolicy(base))
+	must(t, g.at(monday).SetPolicy(base))
 	if got := g.ChannelPolicy("1").Limits[0].Burst; got != 2 {
 		t.Errorf("a channel without a policy of its own has burst %d, want the new 2", got)
 	}
@@ -158,12 +158,12 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 
 	clash := g.ChannelPolicy("2")
 	clash.Limits = append(clash.Limits, Limit{Name: "late", Algorithm: TokenBucket, Burst: 1, Refill: time.Second})
-	must(t, g.At(monday).SetChannelPolicy("2", clash))
+	must(t, g.at(monday).SetChannelPolicy("2", clash))
 	base.Limits[0].Burst, base.Limits[2].Name = 7, "late"
 	if err := g.ValidatePolicy(base); err == nil {
 		t.Error("a policy that can't be set is valid")
 	}
-	if err := g.At(monday).SetPolicy(base); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
+	if err := g.at(monday).SetPolicy(base); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
 		t.Errorf("error %v, want one that names the channel and the limit", err)
 	}
 	if got := g.ChannelPolicy("1").Limits[0].Burst; got != 2 {
@@ -185,13 +185,13 @@ func TestScope_Everywhere(t *testing.T) {
 	}
 	first := mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, inChannel("2", messageFrom("8", 0)))
-	if err := g.At(monday).Refund(first); err != nil || used() != 1 {
+	if err := g.at(monday).Refund(first); err != nil || used() != 1 {
 		t.Errorf("%v, %d used, want 1 after a refund", err, used())
 	}
 	g.ForgetChannel("2")
 	base := g.Policy()
 	base.Limits[0].Messages = 2
-	if err := g.At(monday).SetPolicy(base); err != nil || used() != 1 {
+	if err := g.at(monday).SetPolicy(base); err != nil || used() != 1 {
 		t.Errorf("%v, %d used, want 1 after a change", err, used())
 	}
 	mustCheck(t, g, messageFrom("9", 0))
@@ -199,17 +199,17 @@ func TestScope_Everywhere(t *testing.T) {
 	if v.Limit != "server" || v.RetryAfter != time.Hour || g.Quotas(v).String() != `"server";q=2;w=3600` {
 		t.Errorf("%+v, %s", v, g.Quotas(v))
 	}
-	if _, err := g.At(monday).Grant(Key{Per: PerEverywhere}, "server", 1); err != nil || !mustCheck(t, g, inChannel("3", messageFrom("9", 0))).Allowed {
+	if _, err := g.at(monday).Grant(Key{Per: PerEverywhere}, "server", 1); err != nil || !mustCheck(t, g, inChannel("3", messageFrom("9", 0))).Allowed {
 		t.Errorf("a grant: %v", err)
 	}
 	if v := mustCheck(t, g, messageFrom("9", 0)); v.Allowed {
 		t.Errorf("beyond the grant: %+v", v)
 	}
-	if err := g.At(monday).Reset(Key{Per: PerEverywhere}); err != nil || used() != 0 {
+	if err := g.at(monday).Reset(Key{Per: PerEverywhere}); err != nil || used() != 0 {
 		t.Errorf("%v, %d used after a reset", err, used())
 	}
 	base.Limits = nil
-	if err := g.At(monday).SetPolicy(base); err != nil || !mustCheck(t, g, messageFrom("9", 0)).Allowed {
+	if err := g.at(monday).SetPolicy(base); err != nil || !mustCheck(t, g, messageFrom("9", 0)).Allowed {
 		t.Errorf("without the limit: %v", err)
 	}
 }
@@ -247,7 +247,7 @@ func TestScope_PolicyOrder(t *testing.T) {
 	}, nil)
 	own := g.ChannelPolicy("1")
 	slices.Reverse(own.Limits)
-	must(t, g.At(monday).SetChannelPolicy("1", own))
+	must(t, g.at(monday).SetChannelPolicy("1", own))
 	for channel, first := range map[string]string{"1": "abroad", "2": "a"} {
 		user := "of channel " + channel
 		mustCheck(t, g, inChannel(channel, messageFrom(user, 0)))

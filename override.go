@@ -55,8 +55,7 @@ type UserOverride struct {
 // PerUserEverywhere limits. Other errors are those of Options.Shared.
 func (g *Guard) SetUserOverride(k Key, o UserOverride) error { return g.atNow().SetUserOverride(k, o) }
 
-// SetUserOverride is Guard.SetUserOverride as of the time given to Guard.At.
-func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
+func (a guardAt) SetUserOverride(k Key, o UserOverride) error {
 	table, ns, err := a.guard.channels.overrideTable(k, a.at)
 	if err != nil {
 		return err

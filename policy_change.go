@@ -15,8 +15,7 @@ import (
 // SetPolicy returns the same errors as ValidatePolicy. After an error, nothing is changed.
 func (g *Guard) SetPolicy(policy Policy) error { return g.atNow().SetPolicy(policy) }
 
-// SetPolicy is Guard.SetPolicy as of the time given to Guard.At.
-func (a GuardAt) SetPolicy(policy Policy) error {
+func (a guardAt) SetPolicy(policy Policy) error {
 	ns, err := nanoseconds(a.at)
 	if err != nil {
 		return err
@@ -39,8 +38,7 @@ func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
 }
 
-// SetChannelPolicy is Guard.SetChannelPolicy as of the time given to Guard.At.
-func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
+func (a guardAt) SetChannelPolicy(channelID string, policy Policy) error {
 	ns, err := nanoseconds(a.at)
 	if err != nil {
 		return err
@@ -198,24 +196,8 @@ func (l Limit) equal(other Limit) bool {
 	return same && reflect.DeepEqual(l, other)
 }
 
-// SetOverlay sets an overlay on the policy of a channel. The overlay receives the channel's policy,
-// as Guard.ChannelPolicy returns it, and returns the policy to judge by. The Guard calls the
-// overlay now and for each change of the channel's policy. Use it for temporary states such as a
-// pause or a raid. As with any change, recorded usage is kept. If an overlay makes an enforcing
-// policy observe, strikes stay as they are until the policy enforces again. A nil overlay removes
-// the current one. The overlay may modify the policy that it receives, which is a copy. It must
-// return the same result for the same policy, leave PerUserEverywhere and PerEverywhere limits
-// unchanged, and have no side effects. It must not call the Guard, which holds a lock during the
-// call.
-//
-// The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
-// After an error, nothing is changed.
-func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy) error {
-	return g.atNow().SetOverlay(channelID, overlay)
-}
-
-// SetOverlay is Guard.SetOverlay as of the time given to Guard.At.
-func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error {
+// SetOverlay implements inner.GuardAt.
+func (a guardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error {
 	ns, err := nanoseconds(a.at)
 	if err != nil {
 		return err

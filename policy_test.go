@@ -157,7 +157,7 @@ func TestOverlay(t *testing.T) {
 	}
 	set := func(overlay func(Policy) Policy) {
 		t.Helper()
-		must(t, guard.At(monday).SetOverlay("1", overlay))
+		must(t, guard.at(monday).SetOverlay("1", overlay))
 	}
 	for range 3 {
 		spend(true)
@@ -173,10 +173,10 @@ func TestOverlay(t *testing.T) {
 	}
 	// Neither the channel's policy nor the one for all channels ends the pause.
 	policy.Limits[0].Burst++
-	must(t, guard.At(monday).SetChannelPolicy("1", policy))
+	must(t, guard.at(monday).SetChannelPolicy("1", policy))
 	spend(true)
 	policy.Limits[0].Burst++
-	must(t, guard.At(monday).SetPolicy(policy))
+	must(t, guard.at(monday).SetPolicy(policy))
 	spend(true)
 	if got := guard.ChannelPolicy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != ModeEnforce {
 		t.Errorf("stated: %+v", got)
@@ -205,21 +205,21 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	strikes(0, "none")
 	strikes(1, "delete")
 	policy.Mode = ModeEnforce
-	must(t, guard.At(monday).SetChannelPolicy("1", policy))
+	must(t, guard.at(monday).SetChannelPolicy("1", policy))
 	strikes(1, "") // the practice strike has lapsed
 	strikes(2, "")
-	must(t, guard.At(monday).SetOverlay("1", pause))
+	must(t, guard.at(monday).SetOverlay("1", pause))
 	strikes(2, "warn")
 	strikes(2, "warn")
-	must(t, guard.At(monday).SetOverlay("1", nil))
+	must(t, guard.at(monday).SetOverlay("1", nil))
 	strikes(3, "")
 	policy.Mode = ModeObserve
-	must(t, guard.At(monday).SetChannelPolicy("1", policy))
-	must(t, guard.At(monday).SetOverlay("1", pause))
+	must(t, guard.at(monday).SetChannelPolicy("1", policy))
+	must(t, guard.at(monday).SetOverlay("1", pause))
 	strikes(4, "timeout 30s")
 	policy.Mode = ModeEnforce
-	must(t, guard.At(monday).SetChannelPolicy("1", policy)) // while paused
-	must(t, guard.At(monday).SetOverlay("1", nil))
+	must(t, guard.at(monday).SetChannelPolicy("1", policy)) // while paused
+	must(t, guard.at(monday).SetOverlay("1", nil))
 	strikes(1, "")
 }
 
@@ -233,16 +233,16 @@ func TestOverlay_Refused(t *testing.T) {
 		"with the overlay applied": func(p Policy) Policy { p.Limits[0].Burst = 0; return p },
 		`"total"`:                  func(p Policy) Policy { p.Limits = p.Limits[:2]; return p },
 	} {
-		if err := guard.At(monday).SetOverlay("1", overlay); err == nil || !strings.Contains(err.Error(), name) {
+		if err := guard.at(monday).SetOverlay("1", overlay); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	raid := Limit{Name: "raid", Algorithm: TokenBucket, Per: PerChannel, Burst: 5, Refill: time.Second}
-	must(t, guard.At(monday).SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }))
+	must(t, guard.at(monday).SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }))
 	clash := guard.ChannelPolicy("1")
 	clash.Limits = slices.Concat(clash.Limits, []Limit{raid})
 	for _, channel := range []string{"1", ""} {
-		if guard.ValidateChannelPolicy(channel, clash) == nil || guard.At(monday).SetChannelPolicy(channel, clash) == nil {
+		if guard.ValidateChannelPolicy(channel, clash) == nil || guard.at(monday).SetChannelPolicy(channel, clash) == nil {
 			t.Errorf("channel %q: a limit that the overlay adds, too, was taken", channel)
 		}
 	}

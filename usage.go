@@ -14,7 +14,6 @@ var (
 	ErrKey          = errors.New("chatguard: the key has an ID that its Per excludes, or an unknown Per")
 	ErrGrant        = errors.New("chatguard: a grant must be between 1 and 2147483647 messages")
 	ErrNotThrottled = errors.New("chatguard: the message wasn't throttled: there is nothing to pardon")
-	ErrPardonStale  = errors.New("chatguard: the user's strikes or limits have changed since the pardon: it can't be undone any more")
 )
 
 // Grant gives the key's user, or everyone who shares the key's limits, n extra messages in one
@@ -27,8 +26,7 @@ func (g *Guard) Grant(k Key, limit string, n int) (until time.Time, err error) {
 	return g.atNow().Grant(k, limit, n)
 }
 
-// Grant is Guard.Grant as of the time given to Guard.At.
-func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) {
+func (a guardAt) Grant(k Key, limit string, n int) (until time.Time, err error) {
 	table, ns, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
 		return until, err
@@ -66,8 +64,7 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 // of Options.Shared.
 func (g *Guard) Refund(v Verdict) error { return g.atNow().Refund(v) }
 
-// Refund is Guard.Refund as of the time given to Guard.At.
-func (a GuardAt) Refund(v Verdict) error {
+func (a guardAt) Refund(v Verdict) error {
 	if v.Spent <= 0 {
 		return nil
 	}
@@ -84,11 +81,11 @@ func (a GuardAt) Refund(v Verdict) error {
 	}
 	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: uint8(v.roles&allRoles | 1<<Everyone), Observed: v.Observed}
 	if a.guard.channels.rows != nil {
-		return a.refundShared(&v, back, ns)
+		return a.refundShared(v.Key(), back, ns)
 	}
 	table.Refund(v.UserID, back, ns)
 	back.Shared = true
-	for _, other := range a.otherPlaces(v.ChannelID, v.UserID) {
+	for _, other := range a.otherPlaces(v.Key()) {
 		other.Table.Refund(other.User, back, ns)
 	}
 	return nil
@@ -100,8 +97,7 @@ func (a GuardAt) Refund(v Verdict) error {
 // those of an invalid key, and with Options.Shared those of the store: see Options.Shared.
 func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
 
-// Reset is Guard.Reset as of the time given to Guard.At.
-func (a GuardAt) Reset(k Key) error {
+func (a guardAt) Reset(k Key) error {
 	table, _, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
 		return err
@@ -116,16 +112,6 @@ func (a GuardAt) Reset(k Key) error {
 	return nil
 }
 
-// Pardoned is the effect of Guard.PardonAll, which Guard.Unpardon undoes. The zero value is a
-// pardon that had no effect.
-type Pardoned struct {
-	Messages int // messages that were not pardoned before
-	Strikes  int // strikes that no longer count
-
-	channelID, userID string
-	taken             *limits.Taken
-}
-
 // Pardon undoes the effects of a throttled message on its author. It removes the strike if the
 // strike still counts, and refunds what the message spent in limits that count throttled messages.
 // In a Cascade, it refunds the bucket that would have paid for the message. It also clears the
@@ -134,65 +120,53 @@ type Pardoned struct {
 // ErrNoUser, ErrLongID, ErrTime, or one of those of Options.Shared.
 func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
 
-// Pardon is Guard.Pardon as of the time given to Guard.At.
-func (a GuardAt) Pardon(v Verdict) (done bool, err error) {
-	p, err := a.PardonAll([]Verdict{v})
-	return p.Messages > 0, err
+func (a guardAt) Pardon(v Verdict) (done bool, err error) {
+	taken, err := a.PardonAll([]Verdict{v})
+	return taken.Offences > 0, err
 }
 
-// PardonAll is Pardon for several messages of one user in one channel. The verdicts must include
-// every throttled message of the user from the first of them to the last. PardonAll skips messages
-// that are already pardoned. If one of the verdicts can't be pardoned, it pardons none. It returns
-// the same errors as Pardon, and an error if the verdicts are about several users or channels.
-func (g *Guard) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
-	return g.atNow().PardonAll(verdicts)
-}
-
-// PardonAll is Guard.PardonAll as of the time given to Guard.At.
-func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
+// PardonAll implements inner.GuardAt.
+func (a guardAt) PardonAll(verdicts []Verdict) (limits.Taken, error) {
 	if len(verdicts) == 0 {
-		return p, nil
+		return limits.Taken{}, nil
 	}
-	if err := verdicts[0].Key().validate(); err != nil {
-		return p, err
+	k := verdicts[0].Key()
+	if err := k.validate(); err != nil {
+		return limits.Taken{}, err
 	}
-	p.channelID, p.userID = verdicts[0].ChannelID, verdicts[0].UserID
 	offences := make([]limits.Offence, len(verdicts))
 	for i := range verdicts {
 		v := &verdicts[i]
-		if v.ChannelID != p.channelID || v.UserID != p.userID {
-			return Pardoned{}, errors.New("chatguard: all verdicts of a pardon must be of one user in one channel")
+		if v.Key() != k {
+			return limits.Taken{}, errors.New("chatguard: all verdicts of a pardon must be of one user in one channel")
 		}
+		var err error
 		if offences[i], err = v.offence(); err != nil {
-			return Pardoned{}, err
+			return limits.Taken{}, err
 		}
 	}
-	table, ns, err := a.guard.channels.userTable(p.channelID, p.userID, a.at)
+	table, ns, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
-		return Pardoned{}, err
+		return limits.Taken{}, err
 	}
+	var taken *limits.Taken
 	if a.guard.channels.rows != nil {
-		err = a.editUser(p.channelID, p.userID, func(drafts []*limits.Draft) error {
-			p.taken = limits.PardonDrafts(drafts, offences, ns)
+		err = a.editUser(k, func(drafts []*limits.Draft) error {
+			taken = limits.PardonDrafts(drafts, offences, ns)
 			return nil
 		})
-		if err != nil {
-			return Pardoned{}, err
-		}
-	} else {
-		p.taken = table.PardonAll(p.userID, offences, ns, a.otherPlaces(p.channelID, p.userID)...)
-	}
-	if p.taken != nil {
-		p.Messages, p.Strikes = p.taken.Offences, p.taken.Strikes
-	} else if table.Closed() {
+	} else if taken = table.PardonAll(k.UserID, offences, ns, a.otherPlaces(k)...); taken == nil && table.Closed() {
 		return a.PardonAll(verdicts) // in the channel's new table
 	}
-	return p, nil
+	if err != nil || taken == nil {
+		return limits.Taken{}, err
+	}
+	return *taken, nil
 }
 
 // refundShared is Refund for rows in the shared store.
-func (a GuardAt) refundShared(v *Verdict, back limits.Refund, ns int64) error {
-	return a.editUser(v.ChannelID, v.UserID, func(drafts []*limits.Draft) error {
+func (a guardAt) refundShared(k Key, back limits.Refund, ns int64) error {
+	return a.editUser(k, func(drafts []*limits.Draft) error {
 		for i, draft := range drafts {
 			back.Shared = i > 0
 			draft.Refund(back, ns)
@@ -203,9 +177,9 @@ func (a GuardAt) refundShared(v *Verdict, back limits.Refund, ns int64) error {
 
 // otherPlaces returns the places that a user's messages use in addition to the user's own row in
 // the channel.
-func (a GuardAt) otherPlaces(channelID, userID string) []limits.Place {
+func (a guardAt) otherPlaces(k Key) []limits.Place {
 	cs := &a.guard.channels
-	return cs.places(cs.get(channelID, a.at), userID, new(otherPlaces))
+	return cs.places(cs.get(k.ChannelID, a.at), k.UserID, new(otherPlaces))
 }
 
 // offence returns the effects of the message on its author.
@@ -223,35 +197,28 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 	}, err
 }
 
-// Unpardon undoes a pardon: the strikes and the refunded usage count again. It doesn't change
-// verdicts on later messages. It returns ErrPardonStale and changes nothing if the policy has
-// changed since the pardon. It also does so if the user has since got another strike, been reset,
-// been pardoned again or spent the refund. A second Unpardon of the same pardon returns an error,
-// too. A lifted penalty is not imposed again. Other errors are those of Options.Shared.
-func (g *Guard) Unpardon(p Pardoned) error { return g.atNow().Unpardon(p) }
-
-// Unpardon is Guard.Unpardon as of the time given to Guard.At.
-func (a GuardAt) Unpardon(p Pardoned) error {
-	if p.taken == nil {
+// Unpardon implements inner.GuardAt.
+func (a guardAt) Unpardon(k Key, taken limits.Taken) error {
+	if taken.Offences == 0 {
 		return nil
 	}
-	table, ns, err := a.guard.channels.userTable(p.channelID, p.userID, a.at)
+	table, ns, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
 		return err
 	}
 	if a.guard.channels.rows != nil {
-		return a.editUser(p.channelID, p.userID, func(drafts []*limits.Draft) error {
-			if !limits.UnpardonDrafts(drafts, p.taken, ns) {
-				return ErrPardonStale
+		return a.editUser(k, func(drafts []*limits.Draft) error {
+			if !limits.UnpardonDrafts(drafts, &taken, ns) {
+				return limits.ErrPardonStale
 			}
 			return nil
 		})
 	}
-	if !table.Unpardon(p.userID, p.taken, ns, a.otherPlaces(p.channelID, p.userID)...) {
+	if !table.Unpardon(k.UserID, &taken, ns, a.otherPlaces(k)...) {
 		if table.Closed() {
-			return a.Unpardon(p) // in the channel's new table
+			return a.Unpardon(k, taken) // in the channel's new table
 		}
-		return ErrPardonStale
+		return limits.ErrPardonStale
 	}
 	return nil
 }

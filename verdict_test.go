@@ -236,7 +236,7 @@ func TestCascade_Refund(t *testing.T) {
 	for range 5 {
 		verdicts = append(verdicts, mustCheck(t, g, messageFrom("7", 0)))
 	}
-	at := g.At(monday)
+	at := g.at(monday)
 	for i, want := range []Priority{PriorityLow, PriorityLow, PriorityNormal} {
 		must(t, at.Refund(verdicts[4-i]))
 		if v, err := g.Peek(messageFrom("7", 0)); err != nil || !v.Allowed || v.Priority != want {
@@ -266,7 +266,7 @@ func TestCascade_Pardon(t *testing.T) {
 		}
 		before, err := g.Explain(messageFrom("7", 0))
 		must(t, err)
-		if done, err := g.At(monday).Pardon(v); !done || err != nil {
+		if done, err := g.at(monday).Pardon(v); !done || err != nil {
 			t.Fatal(done, err)
 		}
 		after, err := g.Explain(messageFrom("7", 0))
@@ -319,7 +319,7 @@ func TestExplanation_JSON(t *testing.T) {
 	for range 4 {
 		mustCheck(t, g, messageFrom("7", 0))
 	}
-	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}))
+	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}))
 	check("struck", messageFrom("7", 1), `{
 		"verdict": {"at": "2026-01-05T12:00:01Z", "channel": "1", "user_id": "7", "allowed": false, "limit": "burst", "remaining": 0,
 			"retry_after_ms": 7000, "delay_ms": 0, "reset_at": "2026-01-05T12:00:24Z", "never": false, "observed": false, "penalty": "timeout 1m",
@@ -351,8 +351,8 @@ func TestPeek_AgreesWithCheck(t *testing.T) {
 		p.ExemptMessages = []MessageKind{Bits}
 		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: ActionTimeout, UntilRefill: true}, {Action: ActionTimeout, Duration: time.Minute}}
 	}, nil)
-	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "0"}, UserOverride{Exempt: ExemptNever, ExemptUntil: monday.Add(time.Hour)}))
-	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "1"}, UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}))
+	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "0"}, UserOverride{Exempt: ExemptNever, ExemptUntil: monday.Add(time.Hour)}))
+	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "1"}, UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}))
 	random, seconds, outcomes := rand.New(rand.NewPCG(1, 2)), 0.0, map[Verdict]bool{}
 	for i := range 3000 {
 		seconds += random.ExpFloat64() * 5
@@ -380,14 +380,14 @@ func TestIsExempt(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.ExemptMessages = []MessageKind{Bits} }, nil)
 	own := g.Policy()
 	own.Exempt, own.ExemptMessages = []Role{VIP}, []MessageKind{Reward}
-	must(t, g.At(monday).SetChannelPolicy("2", own))
+	must(t, g.at(monday).SetChannelPolicy("2", own))
 	for user, o := range map[string]UserOverride{
 		"always":  {Exempt: ExemptAlways},
 		"never":   {Exempt: ExemptNever},
 		"numbers": {Limits: map[string]Override{"burst": {Burst: 5}}},
 		"ended":   {Exempt: ExemptAlways, ExemptUntil: monday.Add(time.Second)},
 	} {
-		must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: user}, o))
+		must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: user}, o))
 	}
 	exempt := 0
 	for _, user := range []string{"none", "always", "never", "numbers", "ended"} {

@@ -153,7 +153,7 @@ func TestRefund_AmongOthers(t *testing.T) {
 	early := mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("8", 2))
 	late := mustCheck(t, g, messageFrom("7", 1)) // counts at 2 in the channel's log
-	must(t, errors.Join(g.At(monday.Add(3*time.Second)).Refund(late), g.At(monday.Add(3*time.Second)).Refund(early)))
+	must(t, errors.Join(g.at(monday.Add(3*time.Second)).Refund(late), g.at(monday.Add(3*time.Second)).Refund(early)))
 	if used := usage(t, g, messageFrom("9", 3)); used[0] != 1 {
 		t.Errorf("%d used, want 1", used[0])
 	}
@@ -168,7 +168,7 @@ func TestRefund_Observed(t *testing.T) {
 	for range 4 {
 		last = mustCheck(t, g, messageFrom("7", 0))
 	}
-	if err := g.At(monday).Refund(last); err != nil || !last.Observed {
+	if err := g.at(monday).Refund(last); err != nil || !last.Observed {
 		t.Fatal(last, err)
 	}
 	if used := usage(t, g, messageFrom("7", 0)); used[0] != 3 || used[1] != 3 {
@@ -183,7 +183,7 @@ func TestRefund_OtherRoles(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{abroad} }, nil)
 	cheap := mustCheck(t, g, messageFrom("7", 0, Subscriber))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
-	must(t, g.At(monday).Refund(cheap))
+	must(t, g.at(monday).Refund(cheap))
 	e, err := g.Explain(messageFrom("7", 0))
 	if want := monday.Add(10 * time.Second); err != nil || !e.Limits[0].ResetAt.Equal(want) {
 		t.Errorf("all is restored at %s, want %s, %v", e.Limits[0].ResetAt, want, err)

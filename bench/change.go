@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/bench/internal/report"
 	"github.com/chatguard/chatguard/bench/internal/sequence"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 const (
@@ -107,7 +108,7 @@ func (w *watch) alternate(refill time.Duration) ([]time.Duration, error) {
 		}
 		start := time.Now()
 		w.span.Store(int64(2 * i))
-		if err := w.guard.At(start).SetChannelPolicy(channelID, policy); err != nil {
+		if err := inner.At(w.guard, start).SetChannelPolicy(channelID, policy); err != nil {
 			return nil, err
 		}
 		spent[i] = time.Since(start)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // headersOf checks the messages in order and returns the headers of the last verdict.
@@ -109,7 +110,7 @@ func TestSetHeaders_UserOverride(t *testing.T) {
 		if channel == "" {
 			key.Per = chatguard.PerUserEverywhere
 		}
-		if err := g.At(monday).SetUserOverride(key, chatguard.UserOverride{Limits: own}); err != nil {
+		if err := inner.At(g, monday).SetUserOverride(key, chatguard.UserOverride{Limits: own}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,7 +128,7 @@ func TestSetHeaders_UnknownChannel(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
 		p.Limits = []chatguard.Limit{{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 10, Every: time.Hour}}
 	}, nil)
-	if err := g.At(monday).SetUserOverride(chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 5}}}); err != nil {
+	if err := inner.At(g, monday).SetUserOverride(chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 5}}}); err != nil {
 		t.Fatal(err)
 	}
 	v, err := g.Peek(messageFrom("7", 0))
@@ -142,7 +143,7 @@ func TestSetHeaders_UnknownChannel(t *testing.T) {
 
 func TestSetHeaders_Grants(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
-	if _, err := g.At(monday).Grant(chatguard.Key{ChannelID: "1", UserID: "7"}, "daily", 5); err != nil {
+	if _, err := inner.At(g, monday).Grant(chatguard.Key{ChannelID: "1", UserID: "7"}, "daily", 5); err != nil {
 		t.Fatal(err)
 	}
 	got := headersOf(t, g, messageFrom("7", 0))
@@ -155,7 +156,7 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	p := g.ChannelPolicy("1")
 	p.Limits[0].Burst = 10
-	if err := g.At(monday).SetChannelPolicy("1", p); err != nil {
+	if err := inner.At(g, monday).SetChannelPolicy("1", p); err != nil {
 		t.Fatal(err)
 	}
 	if got := headersOf(t, g, messageFrom("7", 0))["X-Ratelimit-Limit"]; got != "10" {
@@ -163,7 +164,7 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 	}
 	v := mustCheck(t, g, messageFrom("7", 0))
 	p.Limits = p.Limits[1:]
-	if err := g.At(monday).SetChannelPolicy("1", p); err != nil {
+	if err := inner.At(g, monday).SetChannelPolicy("1", p); err != nil {
 		t.Fatal(err)
 	}
 	h := http.Header{}

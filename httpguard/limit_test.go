@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // limited is a handler behind Limit, whose Guard allows two requests and one more every 4 s.
@@ -185,7 +186,7 @@ func TestLimit_HoldsDelayed(t *testing.T) {
 	l := newLimited(t, nil)
 	p := l.guard.Policy()
 	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Hour, 5)}
-	if err := l.guard.At(monday).SetPolicy(p); err != nil {
+	if err := inner.At(l.guard, monday).SetPolicy(p); err != nil {
 		t.Fatal(err)
 	}
 	checkAnswer(t, l.request("anna", nil), 200, "", nil)
@@ -201,7 +202,7 @@ func TestLimit_HoldsDelayed(t *testing.T) {
 		t.Errorf("%+v, %v; want what the second request has spent back", e.Limits, err)
 	}
 	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Millisecond, 5)}
-	if err := l.guard.At(monday.Add(12 * time.Hour)).SetPolicy(p); err != nil {
+	if err := inner.At(l.guard, monday.Add(12*time.Hour)).SetPolicy(p); err != nil {
 		t.Fatal(err)
 	}
 	l.now = l.now.Add(12 * time.Hour)

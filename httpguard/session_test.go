@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // frame is what a client sends.
@@ -183,7 +184,7 @@ func TestSession_SetHeaders(t *testing.T) {
 		}, &chatguard.Options{Now: func() time.Time { return monday }})
 		slow := guard.Policy()
 		slow.Limits = []chatguard.Limit{{Name: "slow", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}}
-		if err := guard.At(monday).SetChannelPolicy("slow room", slow); err != nil {
+		if err := inner.At(guard, monday).SetChannelPolicy("slow room", slow); err != nil {
 			t.Fatal(err)
 		}
 		session := &Session{guard: guard, user: chatguard.User{ID: "7", Roles: test.roles}, channel: test.room}

@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/irc"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/simulate"
 )
 
@@ -85,7 +86,7 @@ func replayFiles(
 			if !ok {
 				return nil
 			}
-			return guard.At(m.SentAt).SetChannelPolicy(m.ChannelID, own)
+			return inner.At(guard, m.SentAt).SetChannelPolicy(m.ChannelID, own)
 		},
 	}
 	if decisions {

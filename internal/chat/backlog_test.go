@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -249,15 +250,15 @@ func TestReprieve_PendingPenalties(t *testing.T) {
 		want   string
 	}{
 		"pause": {func(s *stage) error {
-			return s.guard.At(time.Now()).SetOverlay("1", func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.ModeObserve; return p })
+			return inner.At(s.guard, time.Now()).SetOverlay("1", func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.ModeObserve; return p })
 		}, "delete skipped: the channel now only observes"},
 		"observe": {func(s *stage) error {
 			p := s.guard.ChannelPolicy("1")
 			p.Mode = chatguard.ModeObserve
-			return s.guard.At(time.Now()).SetChannelPolicy("1", p)
+			return inner.At(s.guard, time.Now()).SetChannelPolicy("1", p)
 		}, "delete skipped: the channel now only observes"},
 		"exempt": {func(s *stage) error {
-			return s.guard.At(time.Now()).SetUserOverride(chatguard.Key{ChannelID: "1", UserID: "b"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways})
+			return inner.At(s.guard, time.Now()).SetUserOverride(chatguard.Key{ChannelID: "1", UserID: "b"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways})
 		}, "delete skipped: the user is now exempt"},
 	} {
 		testWithBot(t, Options{Workers: 1}, func(s *stage) {

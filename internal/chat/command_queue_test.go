@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // TestCommands checks that !quota is for everyone, and !chatguard for moderators and the
@@ -70,7 +71,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 	testWithBot(t, Options{Answer: answer}, func(s *stage) {
 		p := s.guard.ChannelPolicy("1")
 		p.Exempt = nil
-		must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
+		must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
 		elsewhere := message("elsewhere", "9", chatguard.Moderator)
 		elsewhere.ChannelID, elsewhere.Text = "2", "!chatguard exempt @x 5m"
 		batch := []chatguard.Message{elsewhere}
@@ -144,7 +145,7 @@ func TestCommands_Crowd(t *testing.T) {
 		}
 		p := s.guard.ChannelPolicy("1")
 		p.Mode = chatguard.ModeObserve
-		must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
+		must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
 		for n := range 50 { // one user can't take the others' places
 			m := message(fmt.Sprint("impatient", n), "impatient")
 			m.Text = "!quota"

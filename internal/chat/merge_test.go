@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // TestMerge_ScarceRequests checks that several deletions for a user become one timeout, which lasts
@@ -84,7 +85,7 @@ func TestMerge_LadderInForce(t *testing.T) {
 		s.say("a1", "a2", "a3")
 		p := s.guard.ChannelPolicy("1")
 		p.Penalties.Ladder = p.Penalties.Ladder[:1]
-		must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
+		must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
 		s.platform.allow(1)
 		s.wait(budgetTick)
 		s.checkRequests("delete a2")
@@ -98,7 +99,7 @@ func TestMerge_SharedLimit(t *testing.T) {
 		p := s.guard.ChannelPolicy("1")
 		p.Limits = append(p.Limits, chatguard.Limit{Name: "all", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 3, Every: time.Hour})
 		p.Limits[0].Burst = 3
-		must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
+		must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
 		s.platform.most, s.platform.spent = 1, 1
 		s.say("a1", "b1", "c1", "a2", "a3", "b2")
 		s.platform.allow(2)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // TestWeaker checks that a message is deleted if its penalty fails, unless deleting it would fail,
@@ -91,7 +92,7 @@ func TestHeld(t *testing.T) {
 		for _, test := range []struct{ user, want string }{{"b", "delete b2"}, {"c", "timeout c 10m0s"}} {
 			p := s.guard.ChannelPolicy("1")
 			p.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDelete}, {Action: chatguard.ActionDelete}, {Action: chatguard.ActionDelete}, {Action: chatguard.ActionTimeout, Duration: time.Hour}}
-			must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
+			must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
 			s.platform.mu.Lock()
 			s.platform.most, s.platform.spent, s.platform.done = 1, 1, nil
 			s.platform.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 const withChannels = `
@@ -151,7 +152,7 @@ func TestChannel_InheritsEverywhereLimit(t *testing.T) {
 	g, err := chatguard.New(c.Policy, nil)
 	must(t, err)
 	own := c.PolicyFor("a")
-	if err := g.At(time.Now()).SetChannelPolicy("1", own); err != nil || len(own.Limits) != 2 {
+	if err := inner.At(g, time.Now()).SetChannelPolicy("1", own); err != nil || len(own.Limits) != 2 {
 		t.Errorf("%+v, %v", own, err)
 	}
 }

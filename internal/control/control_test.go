@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/policies/policiestest"
@@ -398,7 +399,7 @@ func TestExempt_ShortensNothing(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		set := func(o chatguard.UserOverride) {
 			t.Helper()
-			must(t, d.guard.At(time.Now()).SetUserOverride(chatguard.Key{ChannelID: channel, UserID: "id of anna"}, o))
+			must(t, inner.At(d.guard, time.Now()).SetUserOverride(chatguard.Key{ChannelID: channel, UserID: "id of anna"}, o))
 		}
 		exempt := func(want chatguard.UserOverride) {
 			t.Helper()
@@ -560,7 +561,7 @@ func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
 	inBubble(t, Raid{FirstTimerBurst: 1}, func(d *harness) {
 		p := d.guard.ChannelPolicy(channel)
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Everyone: {Burst: 2}, chatguard.VIP: {Burst: 9}}
-		must(t, d.guard.At(time.Now()).SetChannelPolicy(channel, p))
+		must(t, inner.At(d.guard, time.Now()).SetChannelPolicy(channel, p))
 		d.command("!chatguard raid on", "Raid mode is on for 10 min.")
 		d.passes("newcomer", true, chatguard.FirstTimer)
 		d.passes("newcomer", false, chatguard.FirstTimer)
@@ -584,7 +585,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 			for key, value := range d.store.settings {
 				d.kept[channel][strings.TrimPrefix(key, channel+" ")] = value
 			}
-			must(t, d.guard.At(time.Now()).SetOverlay(channel, nil))
+			must(t, inner.At(d.guard, time.Now()).SetOverlay(channel, nil))
 			d.start(Raid{})
 		}
 		restart()
@@ -633,7 +634,7 @@ func TestQuota(t *testing.T) {
 		ask("@Anna: you have no limits here.", chatguard.VIP, chatguard.Moderator)
 		p := d.guard.ChannelPolicy(channel)
 		p.Limits = []chatguard.Limit{{Name: "all", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 5, Refill: time.Second}}
-		must(t, d.guard.At(time.Now()).SetChannelPolicy(channel, p))
+		must(t, inner.At(d.guard, time.Now()).SetChannelPolicy(channel, p))
 		ask("@Anna: the limits here are shared by everyone.")
 	})
 }

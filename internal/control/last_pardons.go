@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -19,14 +20,14 @@ type lastPardons struct {
 
 type pardon struct {
 	done   journal.Pardon
-	taken  chatguard.Pardoned
+	taken  inner.Pardoned
 	undone bool
 }
 
 // give runs forgive and remembers the pardon if it changed anything. Otherwise it returns the
 // earlier pardon of the same messages, if that is still remembered.
 func (p *lastPardons) give(
-	t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, chatguard.Pardoned, error),
+	t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, inner.Pardoned, error),
 ) (journal.Pardon, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,7 +35,7 @@ func (p *lastPardons) give(
 	if err != nil {
 		return done, err
 	}
-	if taken.Messages == 0 {
+	if taken.Offences == 0 {
 		if before := p.of[t.Key()]; before != nil && !before.undone && before.done.Last == done.Last {
 			done = before.done
 		}
@@ -73,7 +74,7 @@ func (p *lastPardons) complete(t journal.Target, done journal.Pardon) {
 }
 
 // undo undoes the pardon with the given ID. again is true if it was already undone.
-func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(chatguard.Pardoned) error) (done journal.Pardon, again bool, err error) {
+func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(inner.Pardoned) error) (done journal.Pardon, again bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := p.of[t.Key()]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // overlays has the switches and the settings of channels, and puts them in force over the channels'
@@ -117,7 +118,7 @@ func (o *overlays) anyStartRate() bool {
 
 // apply puts a channel's switches in force. The caller holds mu.
 func (o *overlays) apply(channelID string, s Switches, raid Raid) error {
-	return o.guard.At(o.now()).SetOverlay(channelID, overlay(s, raid))
+	return inner.At(o.guard, o.now()).SetOverlay(channelID, overlay(s, raid))
 }
 
 // overlay returns the effect of the switches on a policy, or nil if all are off.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 )
@@ -129,11 +130,11 @@ func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal
 			deleted++
 		}
 	}
-	return p.last.give(t, p.records.now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
-		taken, err := p.guard.At(now).PardonAll(verdicts)
+	return p.last.give(t, p.records.now(), func(now time.Time) (journal.Pardon, inner.Pardoned, error) {
+		taken, err := inner.At(p.guard, now).PardonAll(verdicts)
 		return journal.Pardon{
 			By: t.Author, At: now.UTC(), First: oldest.ID, Last: newest.ID, Since: oldest.At,
-			Messages: taken.Messages, Deleted: deleted, Strikes: taken.Strikes,
+			Messages: taken.Offences, Deleted: deleted, Strikes: taken.Strikes,
 		}, taken, err
 	})
 }
@@ -194,8 +195,8 @@ func (p *Pardons) strikes(t journal.Target) (int, error) {
 // has changed since. The strikes and the refunded cost count again. Penalties that were lifted or
 // dropped are not given again. A second call has no effect.
 func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
-	done, again, err := p.last.undo(t, id, p.records.now(), func(taken chatguard.Pardoned) error {
-		return p.guard.At(p.records.now()).Unpardon(taken)
+	done, again, err := p.last.undo(t, id, p.records.now(), func(taken inner.Pardoned) error {
+		return inner.At(p.guard, p.records.now()).Unpardon(t.Key(), taken)
 	})
 	if err != nil {
 		return undone, false, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -299,7 +300,7 @@ func TestUnpardon_Refused(t *testing.T) {
 		meanwhile func(d *harness)
 		want      error
 	}{
-		"another strike": {func(d *harness) { d.say("anna") }, chatguard.ErrPardonStale},
+		"another strike": {func(d *harness) { d.say("anna") }, inner.ErrPardonStale},
 		"a reset": {func(d *harness) {
 			must(d, errorOf(d.Users.Reset(d.Context(), anna)))
 		}, ErrNoUndo},
@@ -323,8 +324,8 @@ func TestPardons_Bounded(t *testing.T) {
 	var p lastPardons
 	now := time.Now()
 	give := func(user string, at time.Time) {
-		_, err := p.give(journal.Target{UserID: user}, at, func(time.Time) (journal.Pardon, chatguard.Pardoned, error) {
-			return journal.Pardon{}, chatguard.Pardoned{Messages: 1}, nil
+		_, err := p.give(journal.Target{UserID: user}, at, func(time.Time) (journal.Pardon, inner.Pardoned, error) {
+			return journal.Pardon{}, inner.Pardoned{Offences: 1}, nil
 		})
 		if err != nil {
 			t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 )
@@ -23,7 +24,7 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 			{Name: "crowd", Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, Messages: 9000},
 			{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1, Every: time.Hour},
 		}, p.Limits...)
-		must(t, d.guard.At(time.Now()).SetPolicy(p))
+		must(t, inner.At(d.guard, time.Now()).SetPolicy(p))
 		for limit, want := range map[string]string{
 			"":      "daily",
 			"total": "total",

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // Move is a change of the question's timezone while messages come. What was sent before stays
@@ -41,5 +42,5 @@ func (m *mover) before(next *chatguard.Message) error {
 	}
 	at := m.move.At.Time()
 	m.policy.Timezone, m.move = m.move.Timezone, nil
-	return m.guard.At(at).SetPolicy(m.policy)
+	return inner.At(m.guard, at).SetPolicy(m.policy)
 }

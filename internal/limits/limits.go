@@ -27,8 +27,10 @@ const MaxMessages = math.MaxInt32
 
 // Errors of a Table.
 var (
-	ErrClosed  = errors.New("the table is closed")
-	ErrNoLimit = errors.New("there is no such limit")
+	// ErrPardonStale is the error of a pardon that can't be undone any more.
+	ErrPardonStale = errors.New("chatguard: the user's strikes or limits have changed since the pardon: it can't be undone any more")
+	ErrClosed      = errors.New("the table is closed")
+	ErrNoLimit     = errors.New("there is no such limit")
 )
 
 // clockJump is the maximum time by which a message can precede its author's last use and still

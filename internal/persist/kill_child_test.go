@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -163,20 +164,20 @@ func (c *killChild) change(ctx context.Context) error {
 }
 
 func (c *killChild) grant(user string) error {
-	_, err := c.guard.At(c.now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
+	_, err := inner.At(c.guard, c.now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 	return err
 }
 
 func (c *killChild) override(user string) error {
 	own := chatguard.UserOverride{Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}
-	return c.guard.At(c.now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own)
+	return inner.At(c.guard, c.now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own)
 }
 
 func (c *killChild) reset(user string) error {
 	if _, err := c.say(user, 3); err != nil {
 		return err
 	}
-	return c.guard.At(c.now).Reset(chatguard.Key{ChannelID: "c1", UserID: user})
+	return inner.At(c.guard, c.now).Reset(chatguard.Key{ChannelID: "c1", UserID: user})
 }
 
 func (c *killChild) pardon(user string) error {
@@ -184,7 +185,7 @@ func (c *killChild) pardon(user string) error {
 	if err != nil {
 		return err
 	}
-	if done, err := c.guard.At(c.now).Pardon(v); !done || err != nil {
+	if done, err := inner.At(c.guard, c.now).Pardon(v); !done || err != nil {
 		return fmt.Errorf("pardon of %s: %v, %w", user, done, err)
 	}
 	return nil

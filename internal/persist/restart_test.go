@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // everyAlgorithm enforces one limit of each algorithm, in every scope.
@@ -71,8 +72,8 @@ func TestRestart_OtherConfigurationAndClock(t *testing.T) {
 		name := rapid.SampledFrom([]string{"nothing", "zone", "reset at", "fewer", "more", "slower", "other windows", "longer strikes", "other ladder"}).Draw(rt, "change")
 		p := everyAlgorithm()
 		changedPolicies[name](&p)
-		must(t, g.At(now).SetChannelPolicy("c1", p))
-		must(t, g.At(now).SetPolicy(p))
+		must(t, inner.At(g, now).SetChannelPolicy("c1", p))
+		must(t, inner.At(g, now).SetPolicy(p))
 
 		again := open(t, path, &Options{Now: clock})
 		fresh := guardOf(t, again, p)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -91,7 +92,7 @@ var idleCases = map[string]struct {
 	"an override": {
 		policy: policy(),
 		live: func(t *testing.T, g *chatguard.Guard) {
-			must(t, g.At(start).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: "u"}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}))
+			must(t, inner.At(g, start).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: "u"}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}))
 			say(t, g, "u", start)
 		},
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": forEver},
@@ -99,7 +100,7 @@ var idleCases = map[string]struct {
 	"a grant": {
 		policy: policy(),
 		live: func(t *testing.T, g *chatguard.Guard) {
-			_, err := g.At(start).Grant(chatguard.Key{ChannelID: "c1", UserID: "u"}, "burst", 5)
+			_, err := inner.At(g, start).Grant(chatguard.Key{ChannelID: "c1", UserID: "u"}, "burst", 5)
 			must(t, err)
 			say(t, g, "u", start)
 		},
@@ -108,7 +109,7 @@ var idleCases = map[string]struct {
 	"a limit that is gone": {
 		policy: addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
 		live:   speaks(1),
-		change: func(g *chatguard.Guard) error { return g.At(start).SetPolicy(policy()) },
+		change: func(g *chatguard.Guard) error { return inner.At(g, start).SetPolicy(policy()) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"a limit of another algorithm now": {
@@ -116,7 +117,7 @@ var idleCases = map[string]struct {
 		live:      speaks(1),
 		onRestart: true, // or the Guard would restart counting at once
 		change: func(g *chatguard.Guard) error {
-			return g.At(start).SetPolicy(addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}))
+			return inner.At(g, start).SetPolicy(addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}))
 		},
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
@@ -128,7 +129,7 @@ var idleCases = map[string]struct {
 	"per user everywhere, gone": {
 		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
 		live:   speaks(1),
-		change: func(g *chatguard.Guard) error { return g.At(start).SetPolicy(policy()) },
+		change: func(g *chatguard.Guard) error { return inner.At(g, start).SetPolicy(policy()) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"shared by the channel": {
@@ -141,7 +142,7 @@ var idleCases = map[string]struct {
 		change: func(g *chatguard.Guard) error {
 			p := policy()
 			p.Penalties.ForgetAfter = 90 * time.Hour
-			return g.At(start).SetChannelPolicy("c2", p)
+			return inner.At(g, start).SetChannelPolicy("c2", p)
 		},
 		live: func(t *testing.T, g *chatguard.Guard) {
 			for _, channelID := range []string{"c1", "c2"} {
@@ -182,7 +183,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 					var err error
 					g, err = chatguard.New(test.policy, &chatguard.Options{Now: s.opts.Now})
 					// now the Guard knows the channel
-					must(t, errors.Join(err, g.At(start).Reset(chatguard.Key{ChannelID: "c1", UserID: "somebody"})))
+					must(t, errors.Join(err, inner.At(g, start).Reset(chatguard.Key{ChannelID: "c1", UserID: "somebody"})))
 				}
 				if test.change != nil {
 					must(t, test.change(g))
@@ -254,7 +255,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	users("idle", throttle)
 	users("unreadable", func(user string) { say(t, g, user, now) })
 	users("own", func(user string) {
-		must(t, g.At(now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own))
+		must(t, inner.At(g, now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own))
 		throttle(user)
 	})
 	s.mustFlush(t, g)
@@ -266,7 +267,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	now = start.Add(-time.Hour)
 	users("today", throttle)
 	users("granted", func(user string) {
-		_, err := g.At(now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
+		_, err := inner.At(g, now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 		must(t, err)
 	})
 	s.mustFlush(t, g)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 func TestRestore_UnreadableRowKept(t *testing.T) {
@@ -58,7 +59,7 @@ func TestRestore_UnknownLimitsKept(t *testing.T) {
 	}
 	p := policy()
 	p.Limits = p.Limits[1:]
-	must(t, back.At(start).SetChannelPolicy("c1", p))
+	must(t, inner.At(back, start).SetChannelPolicy("c1", p))
 	if n := remaining(t, back, "1", start.Add(time.Hour)); n != 299 {
 		t.Errorf("daily leaves %d, want what the first day left", n)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 	"github.com/chatguard/chatguard/internal/turntest"
@@ -36,7 +37,7 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
-	must(t, g.At(start).SetChannelPolicy("observing", config.DefaultPolicy()))
+	must(t, inner.At(g, start).SetChannelPolicy("observing", config.DefaultPolicy()))
 	const secret = "what nobody is to read in it"
 	var want []journal.TimelineMessage
 	kind := chatguard.Bits | chatguard.Highlighted // the policies exempt none

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -57,7 +58,7 @@ func (p *Policies) rebase(base Base) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.base = base
-	if err := p.options.Guard.At(p.now()).SetPolicy(base.Default()); err != nil {
+	if err := inner.At(p.options.Guard, p.now()).SetPolicy(base.Default()); err != nil {
 		return err
 	}
 	return p.load(channels)
@@ -97,7 +98,7 @@ func (p *Policies) loadChannel(id string) error {
 		}
 		p.program.note(id, live.InForce)
 	}
-	if err := p.options.Guard.At(p.now()).SetChannelPolicy(id, live.InForce); err != nil {
+	if err := inner.At(p.options.Guard, p.now()).SetChannelPolicy(id, live.InForce); err != nil {
 		return err
 	}
 	log := p.options.Log.With("channel", id, "revision", live.Number, "author", live.Author)

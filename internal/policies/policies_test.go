@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -481,7 +482,7 @@ func TestLiveChanges_AreInForce(t *testing.T) {
 	t.Run("refused by the Guard", func(t *testing.T) {
 		o := newOffice(t)
 		o.mustRevise(5)
-		err := o.guard.At(time.Now()).SetOverlay(channel, func(p chatguard.Policy) chatguard.Policy {
+		err := inner.At(o.guard, time.Now()).SetOverlay(channel, func(p chatguard.Policy) chatguard.Policy {
 			if p.Limits[0].Burst == 5 && p.Limits[1].Messages == 500 {
 				p.Limits[0].Burst = -1
 			}
@@ -521,11 +522,11 @@ func TestBase_GivenByTheProgram(t *testing.T) {
 	if n := o.Base(channel).Limits[0].Burst; n != 3 {
 		t.Errorf("the base has a burst of %d", n)
 	}
-	must(t, o.guard.At(time.Now()).SetPolicy(bursting(4)))
+	must(t, inner.At(o.guard, time.Now()).SetPolicy(bursting(4)))
 	if n := o.Base(channel).Limits[0].Burst; n != 4 {
 		t.Errorf("after a change for all channels the base has a burst of %d", n)
 	}
-	must(t, o.guard.At(time.Now()).SetChannelPolicy(channel, bursting(6)))
+	must(t, inner.At(o.guard, time.Now()).SetChannelPolicy(channel, bursting(6)))
 	if n := o.Base(channel).Limits[0].Burst; n != 6 {
 		t.Errorf("after a change for the channel the base has a burst of %d", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -170,7 +171,7 @@ func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved
 	if !r.IsEmpty() {
 		p.live[r.ChannelID] = LiveChange{Revision: r, InForce: policy, Difference: r.Changes}
 	}
-	return p.options.Guard.At(now).SetChannelPolicy(r.ChannelID, policy)
+	return inner.At(p.options.Guard, now).SetChannelPolicy(r.ChannelID, policy)
 }
 
 // saveTime is the maximum time for saving a change.

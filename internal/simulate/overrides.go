@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // Overrides are the settings of single users, by user ID.
@@ -34,12 +35,12 @@ func setOverrides(guard *chatguard.Guard, key chatguard.Key, t *Timeline, member
 		fitting.Limits = map[string]chatguard.Override{}
 		for name, numbers := range whole.Limits {
 			fitting.Limits[name] = numbers
-			if guard.At(at).SetUserOverride(key, fitting) != nil {
+			if inner.At(guard, at).SetUserOverride(key, fitting) != nil {
 				delete(fitting.Limits, name)
 			}
 		}
 		// An error means that there are no limits per user across all channels, so there is nothing
 		// to set.
-		guard.At(at).SetUserOverride(key, fitting)
+		inner.At(guard, at).SetUserOverride(key, fitting)
 	}
 }

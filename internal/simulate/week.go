@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -123,7 +124,7 @@ func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.
 	if numbers, ok := own.Limits[limit.Name]; ok {
 		mine := chatguard.UserOverride{Limits: map[string]chatguard.Override{limit.Name: numbers}}
 		// An error means that the numbers don't fit the limit any more, so they don't apply.
-		_ = guard.At(from.Add(-Lead)).SetUserOverride(r.m.Key(), mine)
+		_ = inner.At(guard, from.Add(-Lead)).SetUserOverride(r.m.Key(), mine)
 	}
 	return r, nil
 }
@@ -137,9 +138,9 @@ func (r *solo) spend(at time.Time, n int) error {
 
 func (r *solo) amend(limit string, a Change) (err error) {
 	if a.Granted > 0 {
-		_, err = r.guard.At(a.At).Grant(r.m.Key(), limit, a.Granted)
+		_, err = inner.At(r.guard, a.At).Grant(r.m.Key(), limit, a.Granted)
 	} else {
-		err = r.guard.At(a.At).Reset(r.m.Key())
+		err = inner.At(r.guard, a.At).Reset(r.m.Key())
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -193,7 +194,7 @@ func errControls(err error) error {
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
 	case errors.Is(err, control.ErrNoEntry), errors.Is(err, control.ErrNoNote):
 		status = http.StatusNotFound
-	case errors.Is(err, control.ErrNoUndo), errors.Is(err, chatguard.ErrPardonStale), errors.As(err, new(control.SilencedError)):
+	case errors.Is(err, control.ErrNoUndo), errors.Is(err, inner.ErrPardonStale), errors.As(err, new(control.SilencedError)):
 		status = http.StatusConflict
 	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced), errors.Is(err, control.ErrUnanswered):
 		status = http.StatusServiceUnavailable

@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 const (
@@ -98,7 +99,7 @@ func benchContents() (single, batches []string) {
 func raiseLimits(o *Options) {
 	p := config.DefaultPolicy()
 	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.ModeEnforce, 1_000_000, 1_000_000
-	if err := o.Live.Guard.At(time.Now()).SetPolicy(p); err != nil {
+	if err := inner.At(o.Live.Guard, time.Now()).SetPolicy(p); err != nil {
 		panic(err)
 	}
 }

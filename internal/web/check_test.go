@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -116,7 +117,7 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 	d.flush()
 	wantDropped()
 
-	if err := d.guard.At(d.now()).SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.ModeObserve; return p }); err != nil {
+	if err := inner.At(d.guard, d.now()).SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.ModeObserve; return p }); err != nil {
 		t.Fatal(err)
 	}
 	if a, v := d.check(said, http.StatusOK, asServer); !v.Observed || v.WouldBe.Action != chatguard.ActionDelete || a.Header.Get("Retry-After") != "" {
@@ -203,7 +204,7 @@ func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	d, asServer := runLobby(t)
 	now, policy := d.now(), config.DefaultPolicy()
 	policy.Mode = chatguard.ModeEnforce
-	if err := d.guard.At(now).SetChannelPolicy(lobby, policy); err != nil {
+	if err := inner.At(d.guard, now).SetChannelPolicy(lobby, policy); err != nil {
 		t.Fatal(err)
 	}
 	var batch batchForm

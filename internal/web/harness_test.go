@@ -20,6 +20,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/signin"
@@ -265,7 +266,7 @@ func addLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 		t.Helper()
 		base := o.Live.Guard.Policy()
 		base.Limits = append(base.Limits, limits...)
-		if err := o.Live.Guard.At(time.Now()).SetPolicy(base); err != nil {
+		if err := inner.At(o.Live.Guard, time.Now()).SetPolicy(base); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -95,7 +96,7 @@ func TestSetup_Steps(t *testing.T) {
 	setMode := func(mode chatguard.Mode) {
 		p := d.guard.Policy()
 		p.Mode = mode
-		if err := d.guard.At(d.now()).SetPolicy(p); err != nil {
+		if err := inner.At(d.guard, d.now()).SetPolicy(p); err != nil {
 			t.Fatal(err)
 		}
 	}

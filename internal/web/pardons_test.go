@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -20,7 +21,7 @@ func addTimeouts(t testing.TB) func(*Options) {
 		t.Helper()
 		base := o.Live.Guard.Policy()
 		base.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionTimeout, Duration: 10 * time.Minute}}
-		if err := o.Live.Guard.At(time.Now()).SetPolicy(base); err != nil {
+		if err := inner.At(o.Live.Guard, time.Now()).SetPolicy(base); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // Limits that need much memory per user are previewed in groups of users, as
@@ -49,7 +50,7 @@ func TestPreview_MemoryBudget(t *testing.T) {
 	refused(d.try(joined), "The proposed limits")
 	policy := d.guard.ChannelPolicy(channelID)
 	joined(&policy)
-	if err := d.guard.At(d.now()).SetChannelPolicy(channelID, policy); err != nil {
+	if err := inner.At(d.guard, d.now()).SetChannelPolicy(channelID, policy); err != nil {
 		t.Fatal(err)
 	}
 	refused(d.try(burst(2), func(body map[string]any) { body["policy"] = config.DefaultPolicy() }), "The limits in force")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -88,7 +89,7 @@ func TestViewer_WaitOfEveryAlgorithm(t *testing.T) {
 		limit.Roles, limit.Slices = nil, 0
 		d := dash(t, showViewers)
 		d.stopClock()
-		if err := d.guard.At(d.now()).SetPolicy(chatguard.Policy{Limits: []chatguard.Limit{limit}}); err != nil {
+		if err := inner.At(d.guard, d.now()).SetPolicy(chatguard.Policy{Limits: []chatguard.Limit{limit}}); err != nil {
 			t.Fatalf("%s: %v", limit.Name, err)
 		}
 		for range 8 {
