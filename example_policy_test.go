@@ -247,6 +247,20 @@ func ExampleGuard_Pardon() {
 	// again: false <nil>
 }
 
+// An editor shows a mistake beside the field that is wrong.
+func ExamplePolicyError() {
+	policy := chatguard.DefaultPolicy()
+	policy.Limits[1].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: -5}}
+	var mistake *chatguard.PolicyError
+	if errors.As(policy.Validate(), &mistake) {
+		fmt.Println(mistake.Limit, mistake.Role, mistake.Parameter, mistake.Value)
+		fmt.Println(mistake.Problem)
+	}
+	// Output:
+	// daily vip messages -5
+	// messages is -5, want 1 or more
+}
+
 // A program that keeps throttled messages in its own database can pardon them later. It needs these
 // fields of the verdict.
 func ExampleGuard_Pardon_later() {

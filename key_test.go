@@ -120,11 +120,11 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	own.Limits[0].Burst = 9
 	must(t, g.at(monday).SetChannelPolicy("2", own))
 	for want, change := range map[string]func(*Policy){
-		`limit "abroad" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits[2].Messages = 6 },
-		`limit "daily" applies to all channels: it can't be added in a single channel`: func(p *Policy) {
+		`limit "abroad": it applies to all channels, and can't be changed or left out in a single channel`: func(p *Policy) { p.Limits[2].Messages = 6 },
+		`limit "daily": it applies to all channels, and can't be added in a single channel`: func(p *Policy) {
 			p.Limits[1].Per = PerUserEverywhere
 		},
-		`limit "burst" applies to all channels: it can't be added in a single channel`: func(p *Policy) {
+		`limit "burst": it applies to all channels, and can't be added in a single channel`: func(p *Policy) {
 			p.Limits[0].Per = PerEverywhere
 		},
 	} {

@@ -172,19 +172,19 @@ type exemptions struct {
 func newExemptions(p *Policy) (e exemptions, err error) {
 	for _, r := range p.Exempt {
 		if _, err := r.MarshalText(); err != nil {
-			return e, fmt.Errorf("exempt: %w", err)
+			return e, limits.MistakeIn("exempt", r, "exempt: %v", err)
 		}
 		if e.roles&RolesOf(r) != 0 {
-			return e, fmt.Errorf("exempt: %s is listed twice", r)
+			return e, limits.MistakeIn("exempt", r, "exempt: %s is listed twice", r)
 		}
 		e.roles |= RolesOf(r)
 	}
 	for _, k := range p.ExemptMessages {
 		if bits.OnesCount16(uint16(k)) != 1 || k >= 1<<len(messageKindNames) {
-			return e, fmt.Errorf("exempt_messages: %q (%d) is not a single kind of message", k, uint16(k))
+			return e, limits.MistakeIn("exempt_messages", k, "exempt_messages: %q (%d) is not a single kind of message", k, uint16(k))
 		}
 		if e.kinds&k != 0 {
-			return e, fmt.Errorf("exempt_messages: %s is listed twice", k)
+			return e, limits.MistakeIn("exempt_messages", k, "exempt_messages: %s is listed twice", k)
 		}
 		e.kinds |= k
 	}

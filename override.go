@@ -62,7 +62,7 @@ func (a guardAt) SetUserOverride(k Key, o UserOverride) error {
 	}
 	until, err := o.exemptionEnd(k, a.at)
 	if err != nil {
-		return err
+		return fmt.Errorf("chatguard: %w", policyError(err))
 	}
 	own := limits.Own{Exemption: limits.Exemption(o.Exempt), ExemptUntil: until, Timezone: o.Timezone}
 	if len(o.Limits) > 0 {
@@ -82,7 +82,7 @@ func (a guardAt) SetUserOverride(k Key, o UserOverride) error {
 	case err == limits.ErrClosed:
 		return a.SetUserOverride(k, o) // in the channel's new table
 	case err != nil:
-		return fmt.Errorf("chatguard: %w", err)
+		return fmt.Errorf("chatguard: %w", policyError(err))
 	}
 	return nil
 }
@@ -100,18 +100,23 @@ func (cs *channels) overrideTable(k Key, at time.Time) (*limits.Table, int64, er
 func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 	switch {
 	case o.Exempt > ExemptNever:
-		return 0, fmt.Errorf("chatguard: unknown exemption %d", uint8(o.Exempt))
+		return 0, limits.MistakeIn("exempt", o.Exempt, "unknown exemption %d", uint8(o.Exempt))
 	case o.Exempt != ExemptByRole && k.Per != PerUser:
-		return 0, errors.New("chatguard: an exemption needs a channel ID")
+		return 0, limits.MistakeIn("exempt", o.Exempt, "an exemption needs a channel ID")
 	case o.ExemptUntil.IsZero():
 		return 0, nil
-	case o.Exempt == ExemptByRole:
-		return 0, errors.New("chatguard: exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out")
-	case !o.ExemptUntil.After(at):
-		return 0, errors.New("chatguard: an exemption must end in the future")
 	}
-	if ns, err = nanoseconds(o.ExemptUntil); err != nil {
-		return 0, errors.New("chatguard: an exemption must end by February 2116: leave exempt_until out if it has no end")
+	mistake := func(problem string) error {
+		return limits.MistakeIn("exempt_until", o.ExemptUntil.Format(time.RFC3339), "%s", problem)
+	}
+	ns, err = nanoseconds(o.ExemptUntil)
+	switch {
+	case o.Exempt == ExemptByRole:
+		return 0, mistake("exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out")
+	case !o.ExemptUntil.After(at):
+		return 0, mistake("an exemption must end in the future")
+	case err != nil:
+		return 0, mistake("an exemption must end by February 2116: leave exempt_until out if it has no end")
 	}
 	return ns, nil
 }

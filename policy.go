@@ -82,8 +82,8 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// Validate returns an error that names the first mistake in the policy, or nil if a Guard can use
-// it.
+// Validate returns an error that contains the first mistake in the policy as a [PolicyError], or nil
+// if a Guard can use the policy.
 func (p Policy) Validate() error {
 	_, err := compile(p)
 	return err
@@ -179,26 +179,25 @@ func compile(p Policy) (*compiled, error) {
 
 // compileHeld compiles a policy that may be held. A held policy is meant to enforce, but only
 // observes for now.
-func compileHeld(p Policy, held bool) (*compiled, error) {
-	c := &compiled{policy: p.Clone()}
+func compileHeld(p Policy, held bool) (c *compiled, err error) {
+	defer func() { err = policyError(err) }()
+	c = &compiled{policy: p.Clone()}
 	if p.Mode > ModeObserve {
-		return nil, fmt.Errorf("unknown mode %d", p.Mode)
+		return nil, limits.MistakeIn("mode", p.Mode, "unknown mode %d", p.Mode)
 	}
-	var err error
 	if c.exempt, err = newExemptions(&p); err != nil {
 		return nil, err
 	}
 	if err := p.Penalties.validate(); err != nil {
-		return nil, fmt.Errorf("penalties: %w", err)
+		return nil, err
 	}
 	if _, err := limits.NewCalendar(p.Timezone, ""); err != nil {
 		return nil, err
 	}
 	list := make([]limits.Limit, len(p.Limits))
 	for i, l := range p.Limits {
-		var err error
 		if list[i], err = l.compile(p.Timezone); err != nil {
-			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
+			return nil, limits.InLimit(l.Name, err)
 		}
 	}
 	c.sets, err = limits.Compile(list, limits.Strikes{
@@ -219,7 +218,7 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 
 func (l Limit) compile(timezone string) (limits.Limit, error) {
 	if l.Mode > ModeObserve {
-		return limits.Limit{}, fmt.Errorf("unknown mode %d", l.Mode)
+		return limits.Limit{}, limits.MistakeIn("mode", l.Mode, "unknown mode %d", l.Mode)
 	}
 	if err := checkUnits(l.Refill, l.ExtraRefill, l.Every); err != nil {
 		return limits.Limit{}, err
@@ -237,10 +236,10 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	}
 	for role, override := range l.Roles {
 		if _, err := role.MarshalText(); err != nil {
-			return limits.Limit{}, err
+			return limits.Limit{}, limits.MistakeIn("roles", role, "%v", err)
 		}
 		if err := checkUnits(override.Refill, override.ExtraRefill, 0); err != nil {
-			return limits.Limit{}, err
+			return limits.Limit{}, limits.InRole(uint8(role), err)
 		}
 		out.Roles[uint8(role)] = override.numbers()
 	}
@@ -250,7 +249,7 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 // checkUnit returns an error if a duration is so short that its unit is probably missing.
 func checkUnit(name string, d time.Duration) error {
 	if 0 < d && d < limits.LeastPeriod {
-		return fmt.Errorf("%s is %s, want %s or more: is the unit missing, as in %d*time.Second?", name, d, limits.LeastPeriod, d)
+		return limits.MistakeIn(name, d, "%s is %s, want %s or more: is the unit missing, as in %d*time.Second?", name, d, limits.LeastPeriod, d)
 	}
 	return nil
 }
@@ -271,18 +270,18 @@ const maxRungs = 32
 
 func (p Penalties) validate() error {
 	if len(p.Ladder) > maxRungs {
-		return fmt.Errorf("the ladder has %d steps, want %d or fewer", len(p.Ladder), maxRungs)
+		return limits.MistakeIn("penalties.ladder", len(p.Ladder), "penalties: the ladder has %d steps, want %d or fewer", len(p.Ladder), maxRungs)
 	}
 	for i, rung := range p.Ladder {
 		if err := rung.validate(); err != nil {
-			return fmt.Errorf("step %d of the ladder: %w", i+1, err)
+			return limits.MistakeIn("penalties.ladder", rung, "penalties: step %d of the ladder: %v", i+1, err)
 		}
 	}
 	switch {
 	case p.StrikeEvery < 0:
-		return fmt.Errorf("strike_every is %s, want 0s or more", p.StrikeEvery)
+		return limits.MistakeIn("penalties.strike_every", p.StrikeEvery, "penalties: strike_every is %s, want 0s or more", p.StrikeEvery)
 	case p.ForgetAfter < 0:
-		return fmt.Errorf("forget_after is %s, want 0s or more", p.ForgetAfter)
+		return limits.MistakeIn("penalties.forget_after", p.ForgetAfter, "penalties: forget_after is %s, want 0s or more", p.ForgetAfter)
 	}
 	return nil
 }

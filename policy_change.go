@@ -100,7 +100,10 @@ func (cs *channels) compile(channelID string, policy Policy) (*compiled, error) 
 	if err != nil {
 		return nil, err
 	}
-	return next, cs.base.Load().policy.checkSameInAllChannels(policy)
+	if err := cs.base.Load().policy.checkSameInAllChannels(policy); err != nil {
+		return nil, fmt.Errorf("chatguard: %w", err)
+	}
+	return next, nil
 }
 
 // setBase puts a policy in force in all channels without their own policy, and its
@@ -169,12 +172,12 @@ func (p *Policy) checkSameInAllChannels(other Policy) error {
 	ours, theirs := p.allChannelLimits(), other.allChannelLimits()
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		if l, ok := theirs[name]; !ok || !l.equal(ours[name]) {
-			return fmt.Errorf("chatguard: limit %q applies to all channels: it can't be changed or left out in a single channel", name)
+			return &PolicyError{Limit: name, Problem: "it applies to all channels, and can't be changed or left out in a single channel"}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(theirs)) {
 		if _, ok := ours[name]; !ok {
-			return fmt.Errorf("chatguard: limit %q applies to all channels: it can't be added in a single channel", name)
+			return &PolicyError{Limit: name, Parameter: "per", Value: theirs[name].Per.String(), Problem: "it applies to all channels, and can't be added in a single channel"}
 		}
 	}
 	return nil

@@ -109,7 +109,7 @@ func algorithmFor(p *Params) (*algorithm, error) {
 		}
 		names[i] = a.name
 	}
-	return nil, fmt.Errorf("unknown algorithm %q (known: %s)", p.Algorithm, strings.Join(names, ", "))
+	return nil, MistakeIn("algorithm", p.Algorithm, "unknown algorithm %q (known: %s)", p.Algorithm, strings.Join(names, ", "))
 }
 
 func algorithmByCode(code byte) (*algorithm, error) {

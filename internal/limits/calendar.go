@@ -2,7 +2,6 @@ package limits
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,11 +38,11 @@ type Day struct{ Start, End int64 }
 func NewCalendar(timezone, resetAt string) (*Calendar, error) {
 	location, err := time.LoadLocation(timezone)
 	if err != nil || timezone == "Local" {
-		return nil, fmt.Errorf("unknown timezone %q (want an IANA name such as Europe/Berlin)", timezone)
+		return nil, MistakeIn("timezone", timezone, "unknown timezone %q (want an IANA name such as Europe/Berlin)", timezone)
 	}
 	t, err := time.Parse("15:04", cmp.Or(resetAt, "00:00"))
 	if err != nil || resetAt != "" && len(resetAt) != len("15:04") {
-		return nil, fmt.Errorf("reset_at %q is not a time of day (want HH:MM, from 00:00 to 23:59)", resetAt)
+		return nil, MistakeIn("reset_at", resetAt, "reset_at %q is not a time of day (want HH:MM, from 00:00 to 23:59)", resetAt)
 	}
 	return &Calendar{
 		name:     location.String() + t.Format(" 15:04"),

@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -90,15 +89,15 @@ func (p *Parameter) isOptional() bool { return p.Suggested == p.Least }
 func (p *Parameter) check(value int64) error {
 	switch {
 	case p.Kind == Count && value < p.Least:
-		return fmt.Errorf("%s is %d, want %d or more", p.Name, value, p.Least)
+		return MistakeIn(p.Name, value, "%s is %d, want %d or more", p.Name, value, p.Least)
 	case p.Kind == Count && value > p.Most:
-		return fmt.Errorf("%s is %d, want %d or less", p.Name, value, p.Most)
+		return MistakeIn(p.Name, value, "%s is %d, want %d or less", p.Name, value, p.Most)
 	case p.Kind == Length && value < p.Least:
-		return fmt.Errorf("%s is %s, want more than 0s", p.Name, time.Duration(value))
+		return MistakeIn(p.Name, time.Duration(value), "%s is %s, want more than 0s", p.Name, time.Duration(value))
 	case p.Kind == Length && value > p.Most:
 		const year, round = 8766 * time.Hour, 10_000 // round: a number of hours that is easy to read
-		most := time.Duration(p.Most)
-		return fmt.Errorf("%s is %s, want less than %d years (%dh)", p.Name, time.Duration(value), most/year, most/time.Hour/round*round)
+		length, most := time.Duration(value), time.Duration(p.Most)
+		return MistakeIn(p.Name, length, "%s is %s, want less than %d years (%dh)", p.Name, length, most/year, most/time.Hour/round*round)
 	}
 	return nil
 }
@@ -131,6 +130,19 @@ func (p *Params) value(name string) int64 {
 	panic("limits: parameter without a field: " + name)
 }
 
+// given returns the value of a parameter as it was given.
+func (p *Params) given(param Parameter) any {
+	switch param.Kind {
+	case Length:
+		return time.Duration(p.value(param.Name))
+	case Zone:
+		return p.Timezone
+	case Clock:
+		return p.ResetAt
+	}
+	return p.value(param.Name)
+}
+
 // checkParams returns an error for a parameter that the algorithm doesn't use, or for a value out
 // of bounds.
 func (a *algorithm) checkParams(p Params) error {
@@ -138,7 +150,7 @@ func (a *algorithm) checkParams(p Params) error {
 		for _, param := range other.params {
 			isSet := p.value(param.Name) != 0 || param.Name == "queue" && p.noQueue
 			if isSet && !slices.ContainsFunc(a.params, func(own Parameter) bool { return own.Name == param.Name }) {
-				return fmt.Errorf("%s has no %q (it takes %s)", a.name, param.Name, strings.Join(a.paramNames(), ", "))
+				return MistakeIn(param.Name, p.given(param), "%s has no %q (it takes %s)", a.name, param.Name, strings.Join(a.paramNames(), ", "))
 			}
 		}
 	}

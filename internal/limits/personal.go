@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 )
@@ -119,11 +118,11 @@ func (s *Set) ownRule(i int, numbers Numbers) (Rule, error) {
 	params, usual := s.limits[i].Params, &s.origin().rules[i]
 	own, err := compile(params.withNumbers(numbers))
 	if err != nil {
-		return own, fmt.Errorf("limit %q: %w", params.Name, err)
+		return own, err
 	}
 	if room := usual.end - usual.start; own.words > room {
-		return own, fmt.Errorf("limit %q: each user's log has room for %d messages: to allow one user more, give a role or the limit itself that many",
-			params.Name, room-1)
+		return own, InLimit(params.Name, MistakeIn("messages", numbers.Messages,
+			"each user's log has room for %d messages: to allow one user more, give a role or the limit itself that many", room-1))
 	}
 	return own, nil
 }
@@ -151,7 +150,7 @@ func (s *Set) Fitting(numbers map[string]Numbers) (fitting map[string]Numbers) {
 func (o *Own) check(s *Set) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
 		if s.indexOf(name) < 0 {
-			return fmt.Errorf("there is no limit %q", name)
+			return MistakeIn("limits", name, "there is no limit %q", name)
 		}
 	}
 	if o.Timezone != "" {

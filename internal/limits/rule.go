@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"math/bits"
 	"time"
 )
@@ -70,8 +69,14 @@ func (r *Rule) Name() string { return r.name }
 // Algorithm returns the name of the limit's algorithm.
 func (r *Rule) Algorithm() string { return r.algorithm.name }
 
-// compile checks the parameters and compiles them. The error doesn't contain the limit's name.
+// compile checks the parameters and compiles them. The error is a Mistake in the limit.
 func compile(p Params) (Rule, error) {
+	r, err := compileParams(p)
+	return r, InLimit(p.Name, err)
+}
+
+// compileParams is compile without the limit's name in the error.
+func compileParams(p Params) (Rule, error) {
 	a, err := algorithmFor(&p)
 	if err != nil {
 		return Rule{}, err
@@ -94,11 +99,11 @@ func (r *Rule) keepReserve(reserve int64) error {
 	switch {
 	case reserve == 0:
 	case r.buckets != nil:
-		return fmt.Errorf("%s has no %q: set it on the other limits", r.algorithm.name, "reserve")
+		return MistakeIn("reserve", reserve, "%s has no %q: set it on the other limits", r.algorithm.name, "reserve")
 	case r.capacity == 1:
-		return fmt.Errorf("reserve is %d, but the limit holds one message, so it can keep none: leave it out, or raise the limit", reserve)
+		return MistakeIn("reserve", reserve, "reserve is %d, but the limit holds one message, so it can keep none: leave it out, or raise the limit", reserve)
 	case reserve < 0 || reserve >= r.capacity:
-		return fmt.Errorf("reserve is %d, want 0 to %d, less than the limit holds", reserve, r.capacity-1)
+		return MistakeIn("reserve", reserve, "reserve is %d, want 0 to %d, less than the limit holds", reserve, r.capacity-1)
 	}
 	r.reserve = reserve
 	return nil
@@ -115,7 +120,7 @@ const maxDebt = MaxTime - 1
 // lengthName are the names of the two factors.
 func checkProduct(name string, n int64, lengthName string, length time.Duration) error {
 	if hi, lo := bits.Mul64(uint64(n), uint64(length)); hi != 0 || lo > maxDebt {
-		return fmt.Errorf("%s × %s is too long (%d × %s), want less than 146 years", name, lengthName, n, length)
+		return MistakeIn(lengthName, length, "%s × %s is too long (%d × %s), want less than 146 years", name, lengthName, n, length)
 	}
 	return nil
 }

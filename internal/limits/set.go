@@ -96,20 +96,20 @@ const (
 // exceed.
 func Compile(limits []Limit, strikes Strikes) (Sets, error) {
 	if len(limits) > MaxLimits {
-		return Sets{}, fmt.Errorf("the policy has %d limits, want %d or fewer", len(limits), MaxLimits)
+		return Sets{}, MistakeIn("limits", len(limits), "the policy has %d limits, want %d or fewer", len(limits), MaxLimits)
 	}
 	var byScope [Scopes][]Limit
 	names := map[string]bool{}
 	for i, l := range limits {
 		switch {
 		case l.Name == "":
-			return Sets{}, fmt.Errorf("limit %d has no name", i+1)
+			return Sets{}, MistakeIn("name", "", "limit %d has no name", i+1)
 		case !validName.MatchString(l.Name):
-			return Sets{}, fmt.Errorf("limit %q: a name is up to 64 letters, digits, - and _", l.Name)
+			return Sets{}, InLimit(l.Name, MistakeIn("name", l.Name, "a name is up to 64 letters, digits, - and _"))
 		case names[l.Name]:
-			return Sets{}, fmt.Errorf("limit %q: another limit has this name", l.Name)
+			return Sets{}, InLimit(l.Name, MistakeIn("name", l.Name, "another limit has this name"))
 		case l.Scope >= Scopes:
-			return Sets{}, fmt.Errorf("limit %q: unknown scope %d", l.Name, l.Scope)
+			return Sets{}, InLimit(l.Name, MistakeIn("per", int(l.Scope), "unknown scope %d", l.Scope))
 		}
 		names[l.Name] = true
 		l.Place = i
@@ -135,7 +135,7 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 	for _, l := range limits {
 		r, err := compile(l.Params)
 		if err != nil {
-			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
+			return nil, err
 		}
 		s.rules = append(s.rules, r)
 		s.ranked = s.ranked || r.buckets != nil || r.reserve > 0
@@ -221,7 +221,7 @@ func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
 				continue
 			}
 			if rules[i][bit], err = compile(l.Params.withNumbers(numbers)); err != nil {
-				return nil, fmt.Errorf("limit %q: for a role: %w", l.Name, err)
+				return nil, InRole(uint8(bit), err)
 			}
 			rules[i][bit].calendar = s.rules[i].calendar // all roles have the same day
 		}
@@ -258,13 +258,26 @@ func (s *Set) layOut() error {
 		}
 	}
 	s.assignWords(words)
-	for _, r := range s.rules {
+	for i, r := range s.rules {
 		if r.end > MaxRow {
-			return fmt.Errorf("limit %q: with it, %d words are needed for each user, want %d or fewer: "+
-				"a sliding-log takes a word for each of its messages, so allow fewer, or use a sliding-window", r.name, r.end, MaxRow)
+			parameter, value := r.largeParameter(&s.limits[i].Params)
+			return InLimit(r.name, MistakeIn(parameter, value, "with it, %d words are needed for each user, want %d or fewer: "+
+				"a sliding-log takes a word for each of its messages, so allow fewer, or use a sliding-window", r.end, MaxRow))
 		}
 	}
 	return nil
+}
+
+// largeParameter returns the parameter that decides how many words a limit takes, and its value. It
+// is empty if the number of words is fixed.
+func (r *Rule) largeParameter(p *Params) (name string, value any) {
+	switch {
+	case r.isLog:
+		return "messages", p.Messages
+	case r.slices > 1:
+		return "slices", p.Slices
+	}
+	return "", nil
 }
 
 // assignWords assigns each limit the given number of words in a row.

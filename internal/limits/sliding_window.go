@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -28,7 +27,7 @@ var slidingWindow = algorithm{
 		}
 		r.setSlices(max(1, p.Slices))
 		if r.slice*int64(r.slices) != r.interval {
-			return fmt.Errorf("every is %s, which %d slices don't divide into whole nanoseconds: want another number of slices", p.Every, r.slices)
+			return MistakeIn("slices", p.Slices, "every is %s, which %d slices don't divide into whole nanoseconds: want another number of slices", p.Every, r.slices)
 		}
 		return nil
 	},

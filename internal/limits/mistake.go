@@ -1,0 +1,53 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Mistake is an error in the configuration of a limit, or in an override.
+type Mistake struct {
+	Limit string // the limit's name; empty if the mistake isn't in a limit
+	// OfRole means that the limit is wrong with the numbers of the role Role, a bit of
+	// Request.Roles.
+	OfRole bool
+	Role   uint8
+	// Parameter is the wrong parameter's key in the configuration. It is empty if no parameter alone
+	// is wrong.
+	Parameter string
+	Value     any    // the parameter's value
+	Problem   string // what is wrong, and what would be right
+}
+
+// MistakeIn returns a Mistake in a parameter.
+func MistakeIn(parameter string, value any, problem string, args ...any) error {
+	return &Mistake{Parameter: parameter, Value: value, Problem: fmt.Sprintf(problem, args...)}
+}
+
+// Error names the limit, if there is one, and the problem.
+func (m *Mistake) Error() string {
+	text := m.Problem
+	if m.OfRole {
+		text = "for a role: " + text
+	}
+	if m.Limit != "" {
+		text = fmt.Sprintf("limit %q: %s", m.Limit, text)
+	}
+	return text
+}
+
+// InLimit adds the limit's name to a Mistake. It returns other errors, and nil, as they are.
+func InLimit(name string, err error) error {
+	if m, ok := errors.AsType[*Mistake](err); ok {
+		m.Limit = name
+	}
+	return err
+}
+
+// InRole adds the role to a Mistake, as InLimit does the limit's name.
+func InRole(bit uint8, err error) error {
+	if m, ok := errors.AsType[*Mistake](err); ok {
+		m.OfRole, m.Role = true, bit
+	}
+	return err
+}
