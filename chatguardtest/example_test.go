@@ -90,7 +90,10 @@ func ExampleClock() {
 
 // An HTTP client is tested against a server that throttles every request.
 func ExampleNewThrottlingGuard() {
-	limit := httpguard.Limit(chatguardtest.NewThrottlingGuard(httpguard.MainChannel), httpguard.ByAddress(), nil)
+	limit, err := httpguard.Limit(chatguardtest.NewThrottlingGuard(httpguard.MainChannel), httpguard.ByAddress(nil), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	server := httptest.NewServer(limit(http.NotFoundHandler()))
 	defer server.Close()
 	response, err := http.Get(server.URL)

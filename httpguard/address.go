@@ -1,17 +1,30 @@
 package httpguard
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 )
 
+// AddressOptions say how to find the address that a request comes from. A nil *AddressOptions is the
+// same as the zero value.
+type AddressOptions struct {
+	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If the list lacks a proxy
+	// in front of this server, all users of that proxy seem to have one address. If the list
+	// contains an address that isn't a proxy's, users at that address can forge other addresses.
+	// Requests that a proxy sends over a Unix socket have no address, unless a layer in front sets
+	// the request's RemoteAddr.
+	TrustedProxies []netip.Prefix
+}
+
 // ClientAddress returns the address that a request comes from: the last address that isn't a
 // trusted proxy's. It trusts only those entries of X-Forwarded-For that trusted proxies wrote, and
 // doesn't read Forwarded (RFC 7239). It returns the zero Addr if the request has no address, for
 // example over a Unix socket.
-func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
+func ClientAddress(r *http.Request, opts *AddressOptions) netip.Addr {
+	trusted := cmp.Or(opts, &AddressOptions{}).TrustedProxies
 	addr, _ := parseHop(r.RemoteAddr) // has no port if a layer in front has set it without one
 	if !isWithin(addr, trusted) {
 		return addr // the client may have forged all entries

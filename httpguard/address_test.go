@@ -16,7 +16,7 @@ func newRequest(peer string, hops ...string) *http.Request {
 }
 
 func TestClientAddress_TrustedProxiesOnly(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	trusted := &AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
 	tests := []struct {
 		request *http.Request
 		want    string

@@ -7,13 +7,13 @@
 //	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{
 //		chatguard.TokenBucketLimit("requests", 100, time.Second),
 //	}}, nil)
-//	limit := httpguard.Limit(guard, httpguard.ByKey("Authorization", userOf), nil)
+//	limit, err := httpguard.Limit(guard, httpguard.ByKey("Authorization", userOf), nil)
 //	err = http.ListenAndServe("localhost:8000", limit(api))
 //
 // A chat over WebSocket: [Sessions] limits connections and identifies their users at the handshake.
 // The handler's [Session] judges each message.
 //
-//	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: account})
+//	in, err := httpguard.Sessions(guard, account, nil)
 //	err = http.ListenAndServe("localhost:8000", in(chat))
 //
 //	// in chat, for each message:

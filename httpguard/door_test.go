@@ -37,7 +37,7 @@ type layer func(http.Handler) http.Handler
 func newDoor(t *testing.T, opts SessionOptions, outer layer, handler http.HandlerFunc) *door {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), &opts)
+	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), userFromHeader, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func ExampleFirstOf() {
-	identify := httpguard.FirstOf(httpguard.ByKey("X-API-Key", userOf), httpguard.ByAddress())
+	identify := httpguard.FirstOf(httpguard.ByKey("X-API-Key", userOf), httpguard.ByAddress(nil))
 	for _, key := range []string{"anna's key", ""} {
 		r := httptest.NewRequest("GET", "/chat", nil)
 		r.RemoteAddr = "192.0.2.7:51034"
@@ -30,7 +30,7 @@ func ExampleFirstOf() {
 
 // Behind a proxy, users have the addresses that the proxy names.
 func ExampleClientAddress() {
-	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	proxies := &httpguard.AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
 	r := httptest.NewRequest("GET", "/chat", nil)
 	r.RemoteAddr = "10.1.1.1:8443"
 	r.Header.Set("X-Forwarded-For", "2001:db8:1:2::7")
@@ -41,19 +41,19 @@ func ExampleClientAddress() {
 // A server with its own accounts, in its own words.
 func ExampleSessionOptions() {
 	guard := newGuard(chatguard.TokenBucketLimit("burst", 3, 4*time.Second))
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
-		Identify: func(r *http.Request) (chatguard.User, error) {
-			cookie, err := r.Cookie("session")
-			if err != nil || cookie.Value != "anna's session" {
-				return chatguard.User{}, httpguard.ErrNobody
-			}
-			return chatguard.User{ID: "48215771", Roles: chatguard.RolesOf(chatguard.Subscriber)}, nil
-		},
+	account := func(r *http.Request) (chatguard.User, error) {
+		cookie, err := r.Cookie("session")
+		if err != nil || cookie.Value != "anna's session" {
+			return chatguard.User{}, httpguard.ErrNobody
+		}
+		return chatguard.User{ID: "48215771", Roles: chatguard.RolesOf(chatguard.Subscriber)}, nil
+	}
+	in, err := httpguard.Sessions(guard, account, &httpguard.SessionOptions{
 		Channel:            func(r *http.Request) string { return r.PathValue("room") },
 		MaxConnections:     1,
 		Connects:           httpguard.NoLimit,
 		ConnectsPerAddress: httpguard.NoLimit,
-		TrustedProxies:     []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+		Addresses:          &httpguard.AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Authenticate:       `Cookie realm="chat"`,
 		Refused:            refuse,
 	})

@@ -19,11 +19,11 @@ import (
 func ExampleLimit() {
 	guard := newGuard(chatguard.TokenBucketLimit("requests", 100, time.Second))
 	keys := newGuard(chatguard.TokenBucketLimit("keys", 20, 3*time.Second))
-	byKey := httpguard.Limit(guard, httpguard.ByKey("Authorization", userOf), &httpguard.LimitOptions{
+	byKey := mustLimit(guard, httpguard.ByKey("Authorization", userOf), &httpguard.LimitOptions{
 		Authenticate: `Bearer realm="api"`,
 		Logger:       slog.New(slog.DiscardHandler), // for mistakes of the server, answered with 500
 	})
-	byAddress := httpguard.Limit(keys, httpguard.ByAddress(), nil)
+	byAddress := mustLimit(keys, httpguard.ByAddress(nil), nil)
 	api := byAddress(byKey(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "42") })))
 
 	for _, key := range []string{"anna's key", "wrong key"} {
@@ -43,8 +43,8 @@ func ExampleLimit_logIn() {
 	addresses := newGuard(chatguard.TokenBucketLimit("addresses", 20, time.Minute))
 	accounts := newGuard(chatguard.FixedWindowLimit("accounts", 3, 15*time.Minute))
 	hidden := &httpguard.LimitOptions{Headers: func(http.Header, chatguard.Verdict) {}}
-	byAddress := httpguard.Limit(addresses, httpguard.ByAddress(), hidden)
-	byAccount := httpguard.Limit(accounts, httpguard.ByValue(func(r *http.Request) string {
+	byAddress := mustLimit(addresses, httpguard.ByAddress(nil), hidden)
+	byAccount := mustLimit(accounts, httpguard.ByValue(func(r *http.Request) string {
 		return strings.ToLower(strings.TrimSpace(r.PostFormValue("account")))
 	}), hidden)
 	logIn := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,9 +81,9 @@ func ExampleLimit_oneTimePassword() {
 	addresses := newGuard(chatguard.DailyWindowLimit("addresses", 10))
 	budget := newGuard(chatguard.DailyWindowLimit("budget", 1000))
 	limits := []func(http.Handler) http.Handler{ // the last one judges first
-		httpguard.Limit(budget, httpguard.Anonymous, nil),
-		httpguard.Limit(numbers, httpguard.ByValue(func(r *http.Request) string { return r.PostFormValue("number") }), nil),
-		httpguard.Limit(addresses, httpguard.ByAddress(), nil),
+		mustLimit(budget, httpguard.Anonymous, nil),
+		mustLimit(numbers, httpguard.ByValue(func(r *http.Request) string { return r.PostFormValue("number") }), nil),
+		mustLimit(addresses, httpguard.ByAddress(nil), nil),
 	}
 	send := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
 	for _, limit := range limits {
@@ -106,7 +106,7 @@ func ExampleLimit_oneTimePassword() {
 // Each route of a ServeMux has its own allowance, and uploads cost more.
 func ExampleLimitOptions() {
 	guard := newGuard(chatguard.TokenBucketLimit("requests", 10, time.Second))
-	limit := httpguard.Limit(guard, httpguard.ByAddress(), &httpguard.LimitOptions{
+	limit := mustLimit(guard, httpguard.ByAddress(nil), &httpguard.LimitOptions{
 		Channel: func(r *http.Request) string { return r.Pattern },
 		Cost: func(r *http.Request) int {
 			if r.Method == http.MethodPost {
@@ -135,6 +135,15 @@ func ExampleLimitOptions() {
 	// POST /pictures 404 5
 	// POST /pictures 404 0
 	// POST /pictures 429 0
+}
+
+// mustLimit is httpguard.Limit for arguments that are right.
+func mustLimit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error), opts *httpguard.LimitOptions) func(http.Handler) http.Handler {
+	limit, err := httpguard.Limit(guard, identify, opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return limit
 }
 
 // newGuard returns a Guard with one limit, whose clock stands still.

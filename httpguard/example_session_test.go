@@ -17,8 +17,7 @@ import (
 // about messages that have no place any more.
 func ExampleSession_NewHoldQueue() {
 	guard := newGuard(chatguard.LeakyBucketLimit("pace", 10*time.Millisecond, 2))
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
-		Identify:                 httpguard.Anonymous,
+	in, err := httpguard.Sessions(guard, httpguard.Anonymous, &httpguard.SessionOptions{
 		MaxConnectionsPerAddress: 20,
 		Logger:                   slog.New(slog.DiscardHandler),
 	})
@@ -57,7 +56,7 @@ func ExampleSession_NewHoldQueue() {
 
 func ExampleSession_Message() {
 	guard := newGuard(chatguard.TokenBucketLimit("burst", 3, 4*time.Second))
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: httpguard.Anonymous})
+	in, err := httpguard.Sessions(guard, httpguard.Anonymous, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,9 +19,7 @@ import (
 // anonymous. The server judges each message, and sends the verdict to its author.
 func ExampleSessions() {
 	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))
-	protect, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
-		Identify: httpguard.FirstOf(httpguard.ByKey("Authorization", userOf), httpguard.Anonymous),
-	})
+	protect, err := httpguard.Sessions(guard, httpguard.FirstOf(httpguard.ByKey("Authorization", userOf), httpguard.Anonymous), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestSession_HiddenWriter(t *testing.T) {
 					}
 				}))
 			}
-			opts := SessionOptions{Identify: userFromHeader, Logger: slog.New(slog.NewTextHandler(&logged, nil))}
+			opts := SessionOptions{Logger: slog.New(slog.NewTextHandler(&logged, nil))}
 			d := newDoor(t, opts, answerLater, func(w http.ResponseWriter, r *http.Request) { test.handle(t, w, r) })
 			d.Start()
 			for range 2 {
@@ -103,7 +103,7 @@ func TestSession_HiddenWriter(t *testing.T) {
 
 // With Sessions around the framework, the same handler's session ends with its connection.
 func TestSession_AroundFramework(t *testing.T) {
-	opts := SessionOptions{Identify: userFromHeader, MaxConnections: 1}
+	opts := SessionOptions{MaxConnections: 1}
 	d := newDoor(t, opts, noLayer, framework(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		serve, _ := takeOver(t, hiddenWriter(r), SessionFrom(r.Context()).User().ID)
 		go serve()

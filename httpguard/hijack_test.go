@@ -24,7 +24,7 @@ func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 					continue // these libraries don't call Unwrap
 				}
 				t.Run(library+", "+outer+" before, "+inner+" behind", func(t *testing.T) {
-					d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
+					d := newDoor(t, SessionOptions{MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
 					d.Start()
 					checkOnePlace(t, d, library == "websocket")
 				})
@@ -104,7 +104,7 @@ func TestSession_EndsOnPanic(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			}
-			d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnections: 1}, outer, panics)
+			d := newDoor(t, SessionOptions{MaxConnections: 1}, outer, panics)
 			d.Start()
 			for range 2 {
 				conn, err := net.Dial("tcp", d.Listener.Addr().String())
@@ -137,7 +137,7 @@ func TestHijack_Connection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conns := make(chan net.Conn, 10)
-			d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnections: 1, MaxConnectionsPerAddress: 2}, noLayer, func(w http.ResponseWriter, r *http.Request) {
+			d := newDoor(t, SessionOptions{MaxConnections: 1, MaxConnectionsPerAddress: 2}, noLayer, func(w http.ResponseWriter, r *http.Request) {
 				serve, conn := takeOver(t, w.(http.Hijacker), SessionFrom(r.Context()).User().ID)
 				conns <- conn
 				serve()
@@ -156,7 +156,7 @@ func TestHijack_Connection(t *testing.T) {
 }
 
 func TestSessions_NoAddressNoAddressLimit(t *testing.T) {
-	d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnectionsPerAddress: 1}, noLayer, libraries(t)["stream"])
+	d := newDoor(t, SessionOptions{MaxConnectionsPerAddress: 1}, noLayer, libraries(t)["stream"])
 	d.startUnix(t)
 	for _, user := range []string{"anna", "ben"} {
 		if v := d.visit(t, user); v.status != 200 {
@@ -169,7 +169,7 @@ func TestSessions_NoAddressNoAddressLimit(t *testing.T) {
 }
 
 func TestHijack_Unsupported(t *testing.T) {
-	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), &SessionOptions{Identify: Anonymous})
+	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), Anonymous, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

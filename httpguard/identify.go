@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/connguard"
 )
 
-// ErrReservedID says that Identify returned an ID that only Anonymous and ByAddress may return:
+// ErrReservedID says that identify returned an ID that only Anonymous and ByAddress may return:
 // AnonymousID, or an ID that begins with "address:". A user who could choose such an ID could use
 // up the allowance of visitors, or avoid some limits.
 var ErrReservedID = errors.New("httpguard: the user ID is reserved for httpguard.Anonymous and httpguard.ByAddress: return the User that they return, and don't let users choose this ID")
@@ -50,7 +49,7 @@ func guest(r *http.Request, id string) chatguard.User {
 func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request, guest *string) (chatguard.User, error) {
 	user, err := identify(r)
 	if err == nil && isReserved(user.ID) && user.ID != *guest {
-		err = fmt.Errorf("httpguard: Identify returned %q: %w", user.ID, ErrReservedID)
+		err = fmt.Errorf("httpguard: identify returned %q: %w", user.ID, ErrReservedID)
 	}
 	return user, err
 }
@@ -65,9 +64,9 @@ func Anonymous(r *http.Request) (chatguard.User, error) { return guest(r, Anonym
 // it. The user ID is "address:192.0.2.7", or "address:2001:db8::/64" for IPv6. Everyone behind one
 // address is therefore one user. For a request without an address, such as one over a Unix socket,
 // it returns an error and no user.
-func ByAddress(trusted ...netip.Prefix) func(*http.Request) (chatguard.User, error) {
+func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error) {
 	return func(r *http.Request) (chatguard.User, error) {
-		addr := ClientAddress(r, trusted)
+		addr := ClientAddress(r, opts)
 		if !addr.IsValid() {
 			return chatguard.User{}, fmt.Errorf("httpguard: the request comes from %q, which is not an address: set RemoteAddr in a handler in front of this one", r.RemoteAddr)
 		}

@@ -28,9 +28,9 @@ func TestIdentify_Ways(t *testing.T) {
 		want    string
 		err     error
 	}{
-		"address":               {ByAddress(), newRequest("192.0.2.7:1234"), "address:192.0.2.7", nil},
-		"address, IPv6":         {ByAddress(), newRequest("[2001:db8::9]:1234"), "address:2001:db8::/64", nil},
-		"address, proxy":        {ByAddress(netip.MustParsePrefix("10.0.0.0/8")), newRequest("10.1.1.1:1", "192.0.2.9"), "address:192.0.2.9", nil},
+		"address":               {ByAddress(nil), newRequest("192.0.2.7:1234"), "address:192.0.2.7", nil},
+		"address, IPv6":         {ByAddress(nil), newRequest("[2001:db8::9]:1234"), "address:2001:db8::/64", nil},
+		"address, proxy":        {ByAddress(&AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}), newRequest("10.1.1.1:1", "192.0.2.9"), "address:192.0.2.9", nil},
 		"key":                   {byKey, key("secret"), "7", nil},
 		"key, bearer":           {byKey, key("bearer  secret "), "7", nil},
 		"key, another scheme":   {byKey, key("Basic secret"), "", ErrNobody},
@@ -52,7 +52,7 @@ func TestIdentify_Ways(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %q, %v", name, user, err, test.want, test.err)
 		}
 	}
-	if user, err := ByAddress()(newRequest("@")); err == nil || errors.Is(err, ErrNobody) || user.ID != "" {
+	if user, err := ByAddress(nil)(newRequest("@")); err == nil || errors.Is(err, ErrNobody) || user.ID != "" {
 		t.Errorf("without an address: %+v, %v", user, err)
 	}
 }

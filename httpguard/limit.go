@@ -70,7 +70,7 @@ type limiter struct {
 // as a message of the user whom identify returns. Use ByKey, ByAddress, ByValue or Anonymous,
 // combine several of them with FirstOf, or write a func that reads a session cookie. For limits by
 // several keys, put one Limit around another, each with its own Channel; the headers are then those
-// of the inner one, unless the outer one refuses.
+// of the inner one, unless the outer one refuses. The error says which argument is missing.
 //
 // Limit answers a throttled request with 429 and Retry-After, and ErrNobody from identify with 401.
 // It answers a mistake (another error of identify, a user without an ID, ErrReservedID) with 500,
@@ -83,10 +83,10 @@ type limiter struct {
 // request has spent if the client doesn't wait.
 //
 // Limit calls identify before it judges, so it doesn't limit how often an address can guess keys.
-// Put another Limit with ByAddress around it for that. Limit panics if guard or identify is nil.
-func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error), opts *LimitOptions) func(http.Handler) http.Handler {
-	if guard == nil || identify == nil {
-		panic("httpguard: Limit needs a Guard and a func that identifies users, such as ByKey or ByAddress")
+// Put another Limit with ByAddress around it for that.
+func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error), opts *LimitOptions) (func(http.Handler) http.Handler, error) {
+	if err := checkArguments(guard, identify); err != nil {
+		return nil, err
 	}
 	l := &limiter{LimitOptions: *cmp.Or(opts, &LimitOptions{}), guard: guard, identify: identify}
 	l.Channel = channelOr(l.Channel)
@@ -96,7 +96,18 @@ func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User,
 	l.refuser = refuser{l.Refused, l.Authenticate, l.Logger, "Too many requests."}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { l.serve(w, r, next) })
+	}, nil
+}
+
+// checkArguments checks the arguments that Limit and Sessions require.
+func checkArguments(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error)) error {
+	switch {
+	case guard == nil:
+		return errors.New("httpguard: the Guard is nil: pass the one that chatguard.New returns")
+	case identify == nil:
+		return errors.New("httpguard: identify is nil: pass ByKey, ByAddress, Anonymous or your own function")
 	}
+	return nil
 }
 
 func (l *limiter) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -16,6 +16,16 @@ import (
 	"github.com/chatguard/chatguard/internal/inner"
 )
 
+// mustLimit is Limit for arguments that are right.
+func mustLimit(t testing.TB, guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error), opts *LimitOptions) func(http.Handler) http.Handler {
+	t.Helper()
+	limit, err := Limit(guard, identify, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return limit
+}
+
 // limited is a handler behind Limit, whose Guard allows two requests and one more every 4 s.
 type limited struct {
 	guard   *chatguard.Guard
@@ -32,7 +42,7 @@ func newLimited(t *testing.T, opts *LimitOptions) *limited {
 		p.Limits = []chatguard.Limit{chatguard.TokenBucketLimit("burst", 2, 4*time.Second)}
 	}, &chatguard.Options{Now: func() time.Time { return l.now }})
 	byKey := ByKey("X-User", func(name string) (chatguard.User, bool) { return chatguard.User{ID: name}, true })
-	l.handler = Limit(l.guard, byKey, opts)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { l.served++ }))
+	l.handler = mustLimit(t, l.guard, byKey, opts)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { l.served++ }))
 	return l
 }
 
@@ -127,7 +137,7 @@ func TestLimit_Refusals(t *testing.T) {
 			var logged bytes.Buffer
 			test.opts.Logger = slog.New(slog.NewTextHandler(&logged, nil))
 			w := httptest.NewRecorder()
-			Limit(newEnforcingGuard(t, nil, nil), test.identify, &test.opts)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			mustLimit(t, newEnforcingGuard(t, nil, nil), test.identify, &test.opts)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 				t.Error("served")
 			})).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 			checkAnswer(t, w, test.status, test.body, map[string]string{"WWW-Authenticate": test.opts.Authenticate, "Retry-After": ""})
@@ -146,8 +156,8 @@ func TestLimit_Nested(t *testing.T) {
 	}
 	var form string
 	var verdict chatguard.Verdict
-	byAccount := Limit(l.guard, ByValue(func(r *http.Request) string { return r.PostFormValue("cost") }), channel("account"))
-	l.handler = Limit(l.guard, ByAddress(), channel("address"))(byAccount(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	byAccount := mustLimit(t, l.guard, ByValue(func(r *http.Request) string { return r.PostFormValue("cost") }), channel("account"))
+	l.handler = mustLimit(t, l.guard, ByAddress(nil), channel("address"))(byAccount(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		form = r.PostFormValue("cost")
 		verdict, _ = VerdictFrom(r.Context())
 	})))
@@ -172,7 +182,7 @@ func TestLimit_Nested(t *testing.T) {
 
 func TestLimit_KeepsCostOfFailures(t *testing.T) {
 	l := newLimited(t, nil)
-	l.handler = Limit(l.guard, ByAddress(), nil)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	l.handler = mustLimit(t, l.guard, ByAddress(nil), nil)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "broken", http.StatusInternalServerError)
 	}))
 	for _, want := range []int{500, 500, 429} {
@@ -212,18 +222,25 @@ func TestLimit_HoldsDelayed(t *testing.T) {
 }
 
 func TestLimit_MissingArguments(t *testing.T) {
-	for name, build := range map[string]func(){
-		"no Guard":    func() { Limit(nil, Anonymous, nil) },
-		"no identify": func() { Limit(newEnforcingGuard(t, nil, nil), nil, nil) },
+	guard := newEnforcingGuard(t, nil, nil)
+	for _, build := range []func(*chatguard.Guard, func(*http.Request) (chatguard.User, error)) error{
+		func(g *chatguard.Guard, identify func(*http.Request) (chatguard.User, error)) error {
+			_, err := Limit(g, identify, nil)
+			return err
+		},
+		func(g *chatguard.Guard, identify func(*http.Request) (chatguard.User, error)) error {
+			_, err := Sessions(g, identify, nil)
+			return err
+		},
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			build()
-		}()
+		for want, err := range map[string]error{"the Guard is nil": build(nil, Anonymous), "identify is nil": build(guard, nil)} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %s", err, want)
+			}
+		}
+		if err := build(guard, Anonymous); err != nil {
+			t.Error(err)
+		}
 	}
 	if v, ok := VerdictFrom(t.Context()); ok || v != (chatguard.Verdict{}) {
 		t.Errorf("a verdict of no Limit: %+v", v)

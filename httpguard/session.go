@@ -65,7 +65,7 @@ func (s *Session) end(cause error) {
 	})
 }
 
-// User returns the connected user, whom SessionOptions.Identify identified at the handshake. It
+// User returns the connected user, whom Sessions identified at the handshake. It
 // returns the zero User on a nil Session.
 func (s *Session) User() chatguard.User {
 	if s == nil {

@@ -24,10 +24,9 @@ type frame struct {
 
 func TestSession_JudgesEachFrame(t *testing.T) {
 	guard := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[:1] }, nil)
-	middleware, err := Sessions(guard, &SessionOptions{
-		Identify: func(*http.Request) (chatguard.User, error) {
-			return chatguard.User{ID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP)}, nil
-		},
+	middleware, err := Sessions(guard, func(*http.Request) (chatguard.User, error) {
+		return chatguard.User{ID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP)}, nil
+	}, &SessionOptions{
 		Channel: func(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/") },
 	})
 	if err != nil {
@@ -101,7 +100,7 @@ func TestSession_JudgesEachFrame(t *testing.T) {
 }
 
 func TestSession_PlainRequest(t *testing.T) {
-	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), &SessionOptions{Identify: Anonymous})
+	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), Anonymous, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -17,16 +16,9 @@ import (
 // ErrConnections says that a user or an address has reached the maximum number of open connections.
 var ErrConnections = errors.New("httpguard: too many connections are open at once")
 
-// SessionOptions configure who may connect, and how often. Only Identify is required.
+// SessionOptions are optional settings of Sessions: where messages count, and how often and from
+// where users may connect. A nil *SessionOptions is the same as the zero value.
 type SessionOptions struct {
-	// Identify returns the user who makes the request. Use ByKey, ByAddress or Anonymous, combine
-	// several of them with FirstOf, or write a func that reads a session cookie. Users must not be
-	// able to choose their ID; otherwise they could choose another user's. The middleware answers
-	// ErrNobody with 401. Any other error counts as a mistake of the server, and so does a user
-	// without an ID or with a reserved ID (ErrReservedID). The middleware answers mistakes with 500
-	// and logs them.
-	Identify func(*http.Request) (chatguard.User, error)
-
 	// Channel returns the channel in which the connection's messages count. Return only names of
 	// existing rooms, because each new name gets a new allowance. Nil means MainChannel.
 	Channel func(*http.Request) string
@@ -44,12 +36,10 @@ type SessionOptions struct {
 	// that poll need higher limits.
 	Connects, ConnectsPerAddress chatguard.Limit
 
-	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If the list lacks a proxy
-	// in front of this server, all users of that proxy seem to have one address. If the list
-	// contains an address that isn't a proxy's, users at that address can forge other addresses.
-	// Requests that a proxy sends over a Unix socket have no address. Nothing is then limited by
-	// address, unless a layer in front sets the request's RemoteAddr.
-	TrustedProxies []netip.Prefix
+	// Addresses says how to find the address that a request comes from. Nothing is limited by
+	// address if the request has none, for example over a Unix socket. Nil means the address of the
+	// connection.
+	Addresses *AddressOptions
 
 	// Refused writes the answer to a request that is refused. If it is nil, the answer is one line
 	// of text with status 429, 401, 500, or 503 if the request's context has ended. The error is a
@@ -76,7 +66,8 @@ var (
 // middleware admits or refuses requests.
 type middleware struct {
 	SessionOptions
-	guard *chatguard.Guard
+	guard    *chatguard.Guard
+	identify func(*http.Request) (chatguard.User, error)
 
 	users, addresses *gate
 	blocks           *gate // by address block
@@ -89,6 +80,12 @@ type middleware struct {
 // once, at the handshake. If a client connects too often or has too many open connections, it
 // answers with status 429 and Retry-After. The handler calls SessionFrom to get the Session from
 // the request's context, and uses it to judge each incoming message.
+//
+// identify returns the user who makes the request. Use ByKey, ByAddress or Anonymous, combine
+// several of them with FirstOf, or write a func that reads a session cookie. Users must not be able
+// to choose their ID; otherwise they could choose another user's. The middleware answers ErrNobody
+// with 401. Any other error counts as a mistake of the server, and so does a user without an ID or
+// with a reserved ID (ErrReservedID). The middleware answers mistakes with 500 and logs them.
 //
 // All handlers wrapped by one middleware share its limits. All IPv6 addresses of a /64 count as one
 // address, and a /48 is allowed eight times as many connections as one address. Requests without an
@@ -103,14 +100,14 @@ type middleware struct {
 // gives them its own. A connection that they take over then stays open after its session has ended.
 // If the framework's writer has a method Written, as gin's has, the middleware can notice that, and
 // logs a warning once. Put Sessions around such a framework, not into it.
-func Sessions(guard *chatguard.Guard, opts *SessionOptions) (func(http.Handler) http.Handler, error) {
-	if guard == nil {
-		return nil, errors.New("httpguard: Sessions needs a Guard")
+//
+// The error says which argument is missing, or which limit of the options is invalid.
+func Sessions(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error), opts *SessionOptions) (func(http.Handler) http.Handler, error) {
+	if err := checkArguments(guard, identify); err != nil {
+		return nil, err
 	}
-	if opts == nil || opts.Identify == nil {
-		return nil, errors.New("httpguard: SessionOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function")
-	}
-	m := &middleware{SessionOptions: *opts, guard: guard}
+	opts = cmp.Or(opts, &SessionOptions{})
+	m := &middleware{SessionOptions: *opts, guard: guard, identify: identify}
 	m.Channel = channelOr(m.Channel)
 	m.refuser = refuser{opts.Refused, opts.Authenticate, opts.Logger, "Too many connection attempts."}
 	var err error
@@ -129,7 +126,7 @@ func Sessions(guard *chatguard.Guard, opts *SessionOptions) (func(http.Handler) 
 }
 
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	// Pass this request on to the handler, so that a form parsed by Identify isn't lost.
+	// Pass this request on to the handler, so that a form parsed by identify isn't lost.
 	ctx, guest := withGuest(r.Context())
 	r = r.WithContext(ctx)
 	s, err := m.admit(r, guest)
@@ -150,10 +147,10 @@ func (m *middleware) warnHidden() {
 }
 
 // admit returns the session of a request, or the error with which the request is refused. It checks
-// the address before it calls Identify, because Identify may look up a key. This also limits how
+// the address before it calls identify, because identify may look up a key. This also limits how
 // often an address can guess keys.
 func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
-	addr := ClientAddress(r, m.TrustedProxies)
+	addr := ClientAddress(r, m.Addresses)
 	var address, block chatguard.User // no ID if the request has no address
 	if addr.IsValid() {
 		address.ID, block.ID = connguard.AddressKey(addr), connguard.AddressBlock(addr)
@@ -164,13 +161,13 @@ func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	if err := m.blocks.connect(r.Context(), block); err != nil {
 		return nil, err
 	}
-	user, err := identified(m.Identify, r, guest)
+	user, err := identified(m.identify, r, guest)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{guard: m.guard, user: user, channel: m.Channel(r), address: addr}
 	if err := (&chatguard.Message{ChannelID: s.channel, User: user}).Validate(); err != nil {
-		return nil, fmt.Errorf("httpguard: Identify or Channel returned an invalid value: %w", err)
+		return nil, fmt.Errorf("httpguard: identify or Channel returned an invalid value: %w", err)
 	}
 	if user.ID == AnonymousID {
 		user.ID = ""

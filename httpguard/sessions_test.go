@@ -27,23 +27,23 @@ type visitor struct {
 	t       *testing.T
 	handler http.Handler
 	now     time.Time
-	asked   int    // number of calls of Identify
+	asked   int    // number of calls of identify
 	during  func() // called in the handler
 }
 
-// newVisitor returns a visitor of a middleware that takes the user from a header.
-func newVisitor(t *testing.T, opts SessionOptions) *visitor {
+// newVisitor returns a visitor of a middleware that takes the user from a header if identify is nil.
+func newVisitor(t *testing.T, identify func(*http.Request) (chatguard.User, error), opts SessionOptions) *visitor {
 	t.Helper()
 	v := &visitor{t: t, now: monday, during: func() {}}
 	// httptest's addresses
-	opts.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
-	if opts.Identify == nil {
-		opts.Identify = func(r *http.Request) (chatguard.User, error) {
+	opts.Addresses = &AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}
+	if identify == nil {
+		identify = func(r *http.Request) (chatguard.User, error) {
 			v.asked++
 			return userFromHeader(r)
 		}
 	}
-	middleware, err := Sessions(newEnforcingGuard(t, nil, &chatguard.Options{Now: func() time.Time { return v.now }}), &opts)
+	middleware, err := Sessions(newEnforcingGuard(t, nil, &chatguard.Options{Now: func() time.Time { return v.now }}), identify, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (v *visitor) check(user, addr string, status int, retry string) {
 }
 
 func TestSessions_ConnectsPerUser(t *testing.T) {
-	v := newVisitor(t, SessionOptions{})
+	v := newVisitor(t, nil, SessionOptions{})
 	for range 10 {
 		v.check("anna", "198.51.100.1", 200, "")
 	}
@@ -87,7 +87,7 @@ func TestSessions_ConnectsPerUser(t *testing.T) {
 
 // If the Guard's clock is set back, users may connect as often as before.
 func TestSessions_ClockSetBack(t *testing.T) {
-	v := newVisitor(t, SessionOptions{})
+	v := newVisitor(t, nil, SessionOptions{})
 	for range 10 {
 		v.check("anna", "198.51.100.1", 200, "")
 	}
@@ -100,7 +100,7 @@ func TestSessions_ClockSetBack(t *testing.T) {
 }
 
 func TestSessions_ConnectsPerAddress(t *testing.T) {
-	v := newVisitor(t, SessionOptions{})
+	v := newVisitor(t, nil, SessionOptions{})
 	for i := range 40 {
 		v.check(string(rune('a'+i)), "2001:db8:0:1::1", 200, "")
 	}
@@ -115,7 +115,7 @@ func TestSessions_ConnectsPerAddress(t *testing.T) {
 }
 
 func TestSessions_ConnectsPerBlock(t *testing.T) {
-	v := newVisitor(t, SessionOptions{})
+	v := newVisitor(t, nil, SessionOptions{})
 	for i := range 320 { // each from its own /64
 		v.check(fmt.Sprint("user", i), fmt.Sprintf("2001:db8:0:%x::1", i), 200, "")
 	}
@@ -129,7 +129,7 @@ func TestSessions_ConnectsPerBlock(t *testing.T) {
 
 func TestSessions_OpenConnectionsPerBlock(t *testing.T) {
 	free := chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 1000, Refill: time.Second}
-	v := newVisitor(t, SessionOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
+	v := newVisitor(t, nil, SessionOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
 	var visits [][2]string
 	want := slices.Repeat([]int{200}, 8)
 	for i := range 9 {
@@ -145,8 +145,8 @@ func TestSessions_OpenConnectionsPerBlock(t *testing.T) {
 
 func TestSessions_GuessingIsLimited(t *testing.T) {
 	nobody := func(*http.Request) (chatguard.User, error) { return chatguard.User{}, ErrNobody }
-	v := newVisitor(t, SessionOptions{
-		Identify: nobody, ConnectsPerAddress: chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 2, Refill: 90 * time.Second},
+	v := newVisitor(t, nobody, SessionOptions{
+		ConnectsPerAddress: chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 2, Refill: 90 * time.Second},
 	})
 	for _, want := range []int{401, 401, 429} {
 		if w := v.visit("", "198.51.100.1"); w.Code != want {
@@ -158,7 +158,7 @@ func TestSessions_GuessingIsLimited(t *testing.T) {
 // A user who can choose their ID can't choose AnonymousID, which is limited by address only, or the
 // ID of a visitor from another address.
 func TestSessions_ReservedIDs(t *testing.T) {
-	address := ByAddress(netip.MustParsePrefix("192.0.2.0/24")) // httptest's addresses
+	address := ByAddress(&AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}) // httptest's addresses
 	renamed := func(way func(*http.Request) (chatguard.User, error)) func(*http.Request) (chatguard.User, error) {
 		return func(r *http.Request) (chatguard.User, error) {
 			user, err := way(r)
@@ -195,7 +195,7 @@ func TestSessions_ReservedIDs(t *testing.T) {
 		}, AnonymousID, 500},
 	} {
 		var told error
-		v := newVisitor(t, SessionOptions{Identify: test.identify, Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
+		v := newVisitor(t, test.identify, SessionOptions{Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			told = err
 			w.WriteHeader(http.StatusInternalServerError)
 		}, Logger: slog.New(slog.DiscardHandler)})
@@ -205,10 +205,10 @@ func TestSessions_ReservedIDs(t *testing.T) {
 	}
 }
 
-// The handler can still read a form that Identify has already read from the request's body.
+// The handler can still read a form that identify has already read from the request's body.
 func TestIdentify_ReadsTheForm(t *testing.T) {
 	guard := newEnforcingGuard(t, nil, nil)
-	middleware, err := Sessions(guard, &SessionOptions{Identify: func(r *http.Request) (chatguard.User, error) { return chatguard.User{ID: r.FormValue("name")}, nil }})
+	middleware, err := Sessions(guard, func(r *http.Request) (chatguard.User, error) { return chatguard.User{ID: r.FormValue("name")}, nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestSessions_OpenConnections(t *testing.T) {
 		{"of the anonymous", 1, 2, [][2]string{{"", here}, {"", here}, {"", here}, {"", there}}, []int{200, 200, 429, 200}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v := newVisitor(t, SessionOptions{Identify: identify, MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
+			v := newVisitor(t, identify, SessionOptions{MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
 			for range 3 { // as many places are free as before
 				if got := v.visitTogether(test.visits...); !slices.Equal(got, test.want) {
 					t.Errorf("%v, want %v", got, test.want)
@@ -263,7 +263,7 @@ func TestSessions_OpenConnections(t *testing.T) {
 			}
 		})
 	}
-	v := newVisitor(t, SessionOptions{Connects: free, ConnectsPerAddress: free})
+	v := newVisitor(t, nil, SessionOptions{Connects: free, ConnectsPerAddress: free})
 	if got := v.visitTogether(slices.Repeat([][2]string{{"anna", here}}, 11)...); got[9] != 200 || got[10] != 429 {
 		t.Errorf("without a word on it, a user has %v open", got)
 	}
@@ -285,27 +285,28 @@ func TestSessions_Refusals(t *testing.T) {
 	none := chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}
 	const mistake = "The server could not process the request. This is a server error; see the server's log.\n"
 	for _, test := range []struct {
-		name   string
-		opts   SessionOptions
-		status int
-		body   string
-		err    error // nil for a *ThrottledError
-		log    string
+		name     string
+		identify func(*http.Request) (chatguard.User, error)
+		opts     SessionOptions
+		status   int
+		body     string
+		err      error // nil for a *ThrottledError
+		log      string
 	}{
-		{"nobody", SessionOptions{Identify: identifyAs(chatguard.User{}, ErrNobody)}, 401,
+		{"nobody", identifyAs(chatguard.User{}, ErrNobody), SessionOptions{}, 401,
 			"You are not signed in. Sign in, then try again.\n", ErrNobody, ""},
-		{"trouble", SessionOptions{Identify: identifyAs(chatguard.User{}, broken)}, 500, mistake, broken, "10.0.0.5"},
-		{"no user ID", SessionOptions{Identify: identifyAs(chatguard.User{Login: "anna"}, nil)}, 500, mistake, chatguard.ErrNoUser, "the user ID is empty"},
-		{"a long ID", SessionOptions{Identify: identifyAs(chatguard.User{ID: strings.Repeat("7", 257)}, nil)}, 500, mistake, chatguard.ErrLongID, "256 bytes"},
-		{"no channel", SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrNoChannel, "the channel ID is empty"},
-		{"too many", SessionOptions{MaxConnections: 1}, 429,
+		{"trouble", identifyAs(chatguard.User{}, broken), SessionOptions{}, 500, mistake, broken, "10.0.0.5"},
+		{"no user ID", identifyAs(chatguard.User{Login: "anna"}, nil), SessionOptions{}, 500, mistake, chatguard.ErrNoUser, "the user ID is empty"},
+		{"a long ID", identifyAs(chatguard.User{ID: strings.Repeat("7", 257)}, nil), SessionOptions{}, 500, mistake, chatguard.ErrLongID, "256 bytes"},
+		{"no channel", nil, SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrNoChannel, "the channel ID is empty"},
+		{"too many", nil, SessionOptions{MaxConnections: 1}, 429,
 			"You have too many connections open. Close one, then try again.\n", ErrConnections, ""},
-		{"too often", SessionOptions{Connects: none}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
+		{"too often", nil, SessionOptions{Connects: none}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var logged bytes.Buffer
 			test.opts.Logger = slog.New(slog.NewTextHandler(&logged, nil))
-			v := newVisitor(t, test.opts)
+			v := newVisitor(t, test.identify, test.opts)
 			got := v.refusal()
 			if got.Code != test.status || got.Body.String() != test.body {
 				t.Errorf("%d %q, want %d %q", got.Code, got.Body, test.status, test.body)
@@ -318,7 +319,7 @@ func TestSessions_Refusals(t *testing.T) {
 				told = err
 				w.WriteHeader(http.StatusTeapot)
 			}
-			got = newVisitor(t, test.opts).refusal()
+			got = newVisitor(t, test.identify, test.opts).refusal()
 			var throttled *chatguard.ThrottledError
 			if as := errors.As(told, &throttled); test.err != nil && !errors.Is(told, test.err) || test.err == nil && !as {
 				t.Errorf("told of %v, want %v", told, test.err)
@@ -340,7 +341,7 @@ func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 }
 
 func TestSessions_NoLimit(t *testing.T) {
-	v := newVisitor(t, SessionOptions{Connects: NoLimit, ConnectsPerAddress: NoLimit})
+	v := newVisitor(t, nil, SessionOptions{Connects: NoLimit, ConnectsPerAddress: NoLimit})
 	for range 400 {
 		v.check("anna", "2001:db8::1", 200, "")
 	}
@@ -351,21 +352,15 @@ func TestSessions_NoLimit(t *testing.T) {
 
 func TestSessions_InvalidOptions(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
-	const missing = "httpguard: SessionOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function"
 	bad := chatguard.Limit{Algorithm: chatguard.TokenBucket, Refill: time.Second}
-	if _, err := Sessions(nil, &SessionOptions{Identify: Anonymous}); err == nil {
-		t.Error("without a Guard")
-	}
 	for _, test := range []struct {
-		opts        *SessionOptions
+		opts        SessionOptions
 		begin, says string
 	}{
-		{nil, missing, ""},
-		{&SessionOptions{}, missing, ""},
-		{&SessionOptions{Identify: Anonymous, Connects: bad}, "httpguard: SessionOptions.Connects: ", `limit "connects": burst is 0`},
-		{&SessionOptions{Identify: Anonymous, ConnectsPerAddress: bad}, "httpguard: SessionOptions.ConnectsPerAddress: ", `limit "connects-per-address": burst is 0`},
+		{SessionOptions{Connects: bad}, "httpguard: SessionOptions.Connects: ", `limit "connects": burst is 0`},
+		{SessionOptions{ConnectsPerAddress: bad}, "httpguard: SessionOptions.ConnectsPerAddress: ", `limit "connects-per-address": burst is 0`},
 	} {
-		_, err := Sessions(g, test.opts)
+		_, err := Sessions(g, Anonymous, &test.opts)
 		if err == nil || !strings.HasPrefix(err.Error(), test.begin) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("error %v, want %s… %s", err, test.begin, test.says)
 		}

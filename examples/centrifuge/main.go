@@ -46,7 +46,7 @@ func main() {
 
 // chat returns the handler of WebSockets.
 func chat(node *centrifuge.Node, guard *chatguard.Guard) (http.Handler, error) {
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: account, MaxConnections: 3})
+	in, err := httpguard.Sessions(guard, account, &httpguard.SessionOptions{MaxConnections: 3})
 	if err != nil {
 		return nil, err
 	}

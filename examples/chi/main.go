@@ -42,8 +42,7 @@ func routes() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
-		Identify:       httpguard.ByKey("Authorization", account),
+	in, err := httpguard.Sessions(guard, httpguard.ByKey("Authorization", account), &httpguard.SessionOptions{
 		Channel:        func(r *http.Request) string { return chi.URLParam(r, "room") },
 		MaxConnections: 3,
 		Authenticate:   `Bearer realm="chat"`,
@@ -51,11 +50,15 @@ func routes() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	limit, err := httpguard.Limit(requests, httpguard.ByAddress(nil), nil)
+	if err != nil {
+		return nil, err
+	}
 	r := chi.NewRouter()
 	// With, not Use: chi must find the route first, so that Channel knows the room. The pattern
 	// lists the rooms, because the Guard remembers each room.
 	r.With(in).Get("/chat/{room:lobby|arena}", chat)
-	r.With(httpguard.Limit(requests, httpguard.ByAddress(), nil)).Get("/rooms", func(w http.ResponseWriter, _ *http.Request) {
+	r.With(limit).Get("/rooms", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("lobby arena\n"))
 	})
 	return r, nil

@@ -42,19 +42,21 @@ func routes() (*echo.Echo, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
-		Identify:       account,
+	in, err := httpguard.Sessions(guard, account, &httpguard.SessionOptions{
 		Channel:        func(r *http.Request) string { return r.URL.Path }, // of the routes below only
 		MaxConnections: 3,
 	})
 	if err != nil {
 		return nil, err
 	}
+	limit, err := httpguard.Limit(requests, account, nil)
+	if err != nil {
+		return nil, err
+	}
 	e := echo.New()
 	e.GET("/chat/lobby", chat, echo.WrapMiddleware(in))
 	e.GET("/chat/arena", chat, echo.WrapMiddleware(in))
-	e.GET("/rooms", func(c echo.Context) error { return c.String(http.StatusOK, "lobby arena\n") },
-		echo.WrapMiddleware(httpguard.Limit(requests, account, nil)))
+	e.GET("/rooms", func(c echo.Context) error { return c.String(http.StatusOK, "lobby arena\n") }, echo.WrapMiddleware(limit))
 	return e, nil
 }
 

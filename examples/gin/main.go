@@ -31,10 +31,7 @@ func routes() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
-		Identify:       httpguard.ByAddress(),
-		MaxConnections: 3,
-	})
+	in, err := httpguard.Sessions(guard, httpguard.ByAddress(nil), &httpguard.SessionOptions{MaxConnections: 3})
 	if err != nil {
 		return nil, err
 	}

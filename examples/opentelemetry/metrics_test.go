@@ -63,7 +63,11 @@ func TestRegister(t *testing.T) {
 	if err := Register(guard, provider.Meter("chat")); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(httpguard.Limit(guard, httpguard.ByAddress(), nil)(http.NotFoundHandler()))
+	limit, err := httpguard.Limit(guard, httpguard.ByAddress(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(limit(http.NotFoundHandler()))
 	defer server.Close()
 	for range 5 {
 		answer, err := server.Client().Get(server.URL)

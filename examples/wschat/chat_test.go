@@ -54,18 +54,15 @@ type served struct {
 	stop    func() // as on SIGTERM; waits for all visits
 }
 
-// openChat starts a chat with these options, which may omit Identify and Channel.
+// openChat starts a chat with these options, which may omit Channel.
 func openChat(t *testing.T, p chatguard.Policy, opts httpguard.SessionOptions, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
 	t.Helper()
 	guard, err := chatguard.New(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if opts.Identify == nil {
-		opts.Identify = identify
-	}
 	opts.Channel = func(r *http.Request) string { return r.FormValue("room") }
-	in, err := httpguard.Sessions(guard, &opts)
+	in, err := httpguard.Sessions(guard, identify, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}

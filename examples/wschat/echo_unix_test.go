@@ -112,8 +112,8 @@ func BenchmarkEcho(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
-		Identify: identify, Channel: func(r *http.Request) string { return r.FormValue("room") },
+	in, err := httpguard.Sessions(guard, identify, &httpguard.SessionOptions{
+		Channel:            func(r *http.Request) string { return r.FormValue("room") },
 		ConnectsPerAddress: chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: echoers, Refill: time.Second},
 	})
 	if err != nil {

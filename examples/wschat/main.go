@@ -75,7 +75,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		return err
 	}
 	var c chat
-	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: identify, Channel: roomOf})
+	in, err := httpguard.Sessions(guard, identify, &httpguard.SessionOptions{Channel: roomOf})
 	if err != nil {
 		return err
 	}

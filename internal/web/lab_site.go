@@ -12,7 +12,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/connguard"
-	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/lab"
 	"github.com/chatguard/chatguard/internal/language"
@@ -98,7 +97,7 @@ func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
 // questions have caused too much work.
 func (s *LabSite) bound(h access.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		address := connguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))
+		address := connguard.AddressKey(s.site.Client(r))
 		for _, guard := range []*chatguard.Guard{s.addresses, s.work} {
 			v, err := guard.Check(r.Context(), labMessage(address, 1))
 			if err != nil {

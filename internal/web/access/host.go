@@ -73,7 +73,7 @@ func (s Site) comesFrom(r *http.Request, from origin) bool {
 // Client returns the address that the request comes from: the last forwarded address that isn't one
 // of our proxies.
 func (s Site) Client(r *http.Request) netip.Addr {
-	return httpguard.ClientAddress(r, s.TrustedProxies)
+	return httpguard.ClientAddress(r, &httpguard.AddressOptions{TrustedProxies: s.TrustedProxies})
 }
 
 // bareHost returns the host without its port and brackets.
