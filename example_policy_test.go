@@ -22,7 +22,7 @@ func ExampleGuard_SetChannelPolicy() {
 
 	policy := guard.ChannelPolicy("lobby") // a copy
 	policy.Limits[0].Burst = 0
-	fmt.Println(guard.ValidateChannelPolicy("lobby", policy))
+	fmt.Println(guard.SetChannelPolicy("lobby", policy))
 	policy.Limits[0].Burst = 5
 	if err := guard.SetChannelPolicy("lobby", policy); err != nil {
 		log.Fatal(err)
@@ -44,7 +44,7 @@ func ExampleGuard_SetPolicy() {
 	policy := guard.Policy()
 	policy.Mode = chatguard.ModeObserve
 	policy.Limits = append(policy.Limits, chatguard.SlidingWindowLimit("steady", 1, time.Minute))
-	if err := errors.Join(guard.ValidatePolicy(policy), guard.SetPolicy(policy)); err != nil {
+	if err := guard.SetPolicy(policy); err != nil {
 		log.Fatal(err)
 	}
 	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}

@@ -130,7 +130,7 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	} {
 		p := own.Clone()
 		change(&p)
-		for _, err := range []error{g.ValidateChannelPolicy("2", p), g.at(monday).SetChannelPolicy("2", p)} {
+		for _, err := range []error{(inner{g}).ValidateChannelPolicy("2", p), g.at(monday).SetChannelPolicy("2", p)} {
 			if err == nil || err.Error() != "chatguard: "+want {
 				t.Errorf("error %v, want %s", err, want)
 			}
@@ -139,9 +139,6 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 
 	base := g.Policy()
 	base.Limits[0].Burst, base.Limits[2].Messages = 2, 3
-	if err := g.ValidatePolicy(base); err != nil || g.ChannelPolicy("1").Limits[0].Burst != 3 {
-		t.Errorf("a dry run returns %v, or changes the policy", err)
-	}
 	must(t, g.at(monday).SetPolicy(base))
 	if got := g.ChannelPolicy("1").Limits[0].Burst; got != 2 {
 		t.Errorf("a channel without a policy of its own has burst %d, want the new 2", got)
@@ -160,9 +157,6 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	clash.Limits = append(clash.Limits, Limit{Name: "late", Algorithm: TokenBucket, Burst: 1, Refill: time.Second})
 	must(t, g.at(monday).SetChannelPolicy("2", clash))
 	base.Limits[0].Burst, base.Limits[2].Name = 7, "late"
-	if err := g.ValidatePolicy(base); err == nil {
-		t.Error("a policy that can't be set is valid")
-	}
 	if err := g.at(monday).SetPolicy(base); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
 		t.Errorf("error %v, want one that names the channel and the limit", err)
 	}

@@ -12,7 +12,9 @@ import (
 // SetPolicy puts a policy in force in all channels without their own policy, and keeps every user's
 // usage. The policy's PerUserEverywhere and PerEverywhere limits apply in all channels. A change
 // from ModeObserve to ModeEnforce clears the strikes that were given while the policy observed.
-// SetPolicy returns the same errors as ValidatePolicy. After an error, nothing is changed.
+// The error is that of Policy.Validate, or names a channel in which the policy isn't possible, for
+// example because a limit there already has the name of a PerUserEverywhere limit. After an error,
+// nothing is changed.
 func (g *Guard) SetPolicy(policy Policy) error { return g.atNow().SetPolicy(policy) }
 
 func (a guardAt) SetPolicy(policy Policy) error {
@@ -32,8 +34,8 @@ func (a guardAt) SetPolicy(policy Policy) error {
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
 // have the same PerUserEverywhere and PerEverywhere limits as Guard.Policy. A change from
 // ModeObserve to ModeEnforce clears the strikes that were given while the policy observed.
-// SetChannelPolicy returns the same errors as ValidateChannelPolicy. After an error, nothing is
-// changed.
+// The error is that of Policy.Validate, ErrNoChannel or ErrLongID, or names a PerUserEverywhere or
+// PerEverywhere limit, which a channel can't change. After an error, nothing is changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
 }
@@ -60,25 +62,8 @@ func (a guardAt) SetChannelPolicy(channelID string, policy Policy) error {
 	return nil
 }
 
-// ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes
-// nothing. It returns the same errors as Policy.Validate. The error may also name a channel in
-// which the policy isn't possible, for example because a limit there already has the name of a
-// PerUserEverywhere limit.
-func (g *Guard) ValidatePolicy(policy Policy) error {
-	next, err := compile(policy)
-	if err != nil {
-		return err
-	}
-	g.channels.changing.Lock()
-	defer g.channels.changing.Unlock()
-	_, err = g.channels.rebase(next)
-	return err
-}
-
-// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now,
-// and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID.
-// The error may also name a PerUserEverywhere or PerEverywhere limit, which a channel can't change.
-func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
+// ValidateChannelPolicy implements inner.Guard.
+func (g inner) ValidateChannelPolicy(channelID string, policy Policy) error {
 	g.channels.changing.Lock()
 	defer g.channels.changing.Unlock()
 	next, err := g.channels.compile(channelID, policy)
@@ -223,19 +208,16 @@ func (a guardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 	return nil
 }
 
-// InForce returns the policy by which the Guard judges a channel's messages. It is the result of
-// ChannelPolicy with the overlay applied.
-func (g *Guard) InForce(channelID string) Policy {
+// InForce implements inner.Guard.
+func (g inner) InForce(channelID string) Policy {
 	return g.channels.inForce(channelID).policy.Clone()
 }
 
-// Mode returns the mode of the policy by which the Guard judges a channel's messages. It is
-// InForce(channelID).Mode, without a copy of the policy.
-func (g *Guard) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
+// Mode implements inner.Guard.
+func (g inner) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
 
-// Timezone returns the name of the time zone of the policy by which the Guard judges a channel's
-// messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the policy.
-func (g *Guard) Timezone(channelID string) string {
+// Timezone implements inner.Guard.
+func (g inner) Timezone(channelID string) string {
 	return g.channels.inForce(channelID).policy.Timezone
 }
 

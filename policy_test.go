@@ -165,10 +165,10 @@ func TestOverlay(t *testing.T) {
 	spend(false)
 	set(pause)
 	spend(true)
-	if guard.ChannelPolicy("1").Mode != ModeEnforce || guard.InForce("1").Mode != ModeObserve || guard.InForce("2").Mode != ModeEnforce {
+	if guard.ChannelPolicy("1").Mode != ModeEnforce || (inner{guard}).InForce("1").Mode != ModeObserve || (inner{guard}).InForce("2").Mode != ModeEnforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
 	}
-	if guard.Mode("1") != ModeObserve || guard.Mode("2") != ModeEnforce || guard.Timezone("1") != guard.InForce("1").Timezone || guard.Timezone("1") == "" {
+	if (inner{guard}).Mode("1") != ModeObserve || (inner{guard}).Mode("2") != ModeEnforce || (inner{guard}).Timezone("1") != (inner{guard}).InForce("1").Timezone || (inner{guard}).Timezone("1") == "" {
 		t.Error("Mode or Timezone is not that of InForce")
 	}
 	// Neither the channel's policy nor the one for all channels ends the pause.
@@ -242,11 +242,11 @@ func TestOverlay_Refused(t *testing.T) {
 	clash := guard.ChannelPolicy("1")
 	clash.Limits = slices.Concat(clash.Limits, []Limit{raid})
 	for _, channel := range []string{"1", ""} {
-		if guard.ValidateChannelPolicy(channel, clash) == nil || guard.at(monday).SetChannelPolicy(channel, clash) == nil {
+		if (inner{guard}).ValidateChannelPolicy(channel, clash) == nil || guard.at(monday).SetChannelPolicy(channel, clash) == nil {
 			t.Errorf("channel %q: a limit that the overlay adds, too, was taken", channel)
 		}
 	}
-	if len(guard.InForce("1").Limits) != 4 || len(guard.ChannelPolicy("1").Limits) != 3 {
+	if len(inner{guard}.InForce("1").Limits) != 4 || len(guard.ChannelPolicy("1").Limits) != 3 {
 		t.Error("a refused policy has changed something")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 func allow(*http.Request) (string, dashboard.Role, bool) { return "anna", dashboard.Own, true }
@@ -113,7 +114,7 @@ func TestDashboard_TwoShareOneGuard(t *testing.T) {
 	}
 	other.ask("POST", api+"/resume", "anna", "", 200)
 	other.ask("DELETE", api+"/policy", "anna", "", 200)
-	if p := p.guard.InForce(room); p.Mode != chatguard.ModeEnforce || p.Limits[0].Burst != 1 {
+	if p := inner.Of(p.guard).InForce(room); p.Mode != chatguard.ModeEnforce || p.Limits[0].Burst != 1 {
 		t.Errorf("in force %+v", p)
 	}
 	if said := one.ask("GET", "/api/v1/journal", "ben", "", 200); strings.Count(said, `"action":"drop"`) != 1 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 func TestRestart_ContinuesLastProcess(t *testing.T) {
@@ -29,7 +30,7 @@ func TestRestart_ContinuesLastProcess(t *testing.T) {
 	if v := say(t, p.guard, "spammer", 1); v.Allowed || v.Limit != "burst" {
 		t.Errorf("what was spent: %+v", v)
 	}
-	inForce := p.guard.InForce(room)
+	inForce := inner.Of(p.guard).InForce(room)
 	if p.guard.ChannelPolicy(room).Limits[0].Burst != 2 || !slices.ContainsFunc(inForce.Limits, func(l chatguard.Limit) bool { return l.Name == "raid" }) {
 		t.Errorf("in force %+v", inForce)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/limitinfo"
@@ -117,7 +118,7 @@ func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		a.Twitch.Enter(demoChannel, "100")
-		if stated, inForce := a.Guard.ChannelPolicy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.ModeObserve {
+		if stated, inForce := a.Guard.ChannelPolicy("100").Mode, inner.Of(a.Guard).InForce("100").Mode; stated != want || inForce != chatguard.ModeObserve {
 			t.Errorf("start %d: stated %s, in force %s", i, stated, inForce)
 		}
 		saveRevision(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: policies.Diff(c.Policy, enforcing)})

@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/policies"
@@ -53,7 +54,7 @@ func Resolve(c config.Config, login, id string, r journal.Revision) (live polici
 	if err != nil {
 		return live, err
 	}
-	return policies.Resolve(id, configuredPolicy(c, login, id), r, guard.ValidateChannelPolicy, func(id string, p chatguard.Policy) error {
+	return policies.Resolve(id, configuredPolicy(c, login, id), r, inner.Of(guard).ValidateChannelPolicy, func(id string, p chatguard.Policy) error {
 		return acceptable(c, login, id, p)
 	}), nil
 }

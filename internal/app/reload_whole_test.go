@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // TestReload_AllOrNothing checks that new limits don't apply if new channels can't, and the
@@ -46,7 +47,7 @@ func TestReload_AllOrNothing(t *testing.T) {
 					t.Errorf("the error is %v", err)
 				}
 				id := s.server.UserID("gardenhour")
-				if now, base := s.bot.Guard.InForce(id).Limits[0].Burst, s.bot.Host.Policies.Base(id).Limits[0].Burst; now != 1 || base != 1 {
+				if now, base := inner.Of(s.bot.Guard).InForce(id).Limits[0].Burst, s.bot.Host.Policies.Base(id).Limits[0].Burst; now != 1 || base != 1 {
 					t.Errorf("the burst is %d, and %d by the configuration", now, base)
 				}
 				if channels := s.bot.Twitch.Status().Channels; len(channels) != 1 || channels[0].Login != "gardenhour" {

@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -128,7 +129,7 @@ func (s *status) modes(served []live.Channel) []request.Channel {
 		list = append(list, request.Channel{ID: id, Login: login, Mode: mode.String(), Read: isRoom || joined[login]})
 	}
 	for _, c := range served {
-		add(c.ID, c.Login, s.guard.Mode(c.ID))
+		add(c.ID, c.Login, inner.Of(s.guard).Mode(c.ID))
 	}
 	cfg := s.directory.config()
 	for _, login := range cfg.Twitch.Channels {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -19,7 +20,7 @@ func (s *status) line() string {
 	}
 	for _, c := range s.channels() {
 		if _, isRoom := roomName(c.ID); isRoom || !unread[c.Login] {
-			in[s.guard.Mode(c.ID)]++
+			in[inner.Of(s.guard).Mode(c.ID)]++
 		}
 	}
 	var does []string

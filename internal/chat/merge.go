@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -13,7 +14,7 @@ import (
 // timeout, because a timeout removes all messages of the user. That timeout is at most as long as
 // the longest one on the ladder in force.
 func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
-	policy := b.options.Guard.InForce(jobs[0].message.ChannelID)
+	policy := inner.Of(b.options.Guard).InForce(jobs[0].message.ChannelID)
 	requests, personal := 0, false
 	for i := range jobs {
 		if own := jobs[i].verdict.Penalty; isHarder(own, penalty) {

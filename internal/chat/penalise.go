@@ -181,7 +181,7 @@ func (b *Bot) commit(ctx context.Context) {
 // outdatedReason returns why a penalty that was due when the message was judged is no longer due.
 // It returns "" if the penalty is still due.
 func (b *Bot) outdatedReason(j *job) string {
-	if b.options.Guard.Mode(j.message.ChannelID) == chatguard.ModeObserve {
+	if inner.Of(b.options.Guard).Mode(j.message.ChannelID) == chatguard.ModeObserve {
 		return "the channel now only observes"
 	}
 	m := j.message

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/policies"
@@ -106,7 +107,7 @@ func authorOf(m chatguard.Message) string {
 
 // status describes a channel's state in a sentence.
 func (c *Commands) status(channelID string) string {
-	p, s, texts := c.guard.InForce(channelID), c.controls.Switches.Of(channelID), c.texts(channelID)
+	p, s, texts := inner.Of(c.guard).InForce(channelID), c.controls.Switches.Of(channelID), c.texts(channelID)
 	var limits []string
 	for _, l := range p.Limits {
 		limits = append(limits, describe(texts, l))

@@ -592,7 +592,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 		if got := d.Switches.Of(channel); got.PausedBy != "twitch:berta" || !got.RaidUntil.Equal(until) {
 			t.Errorf("%+v, want a pause by twitch:berta and raid mode until %v", got, until)
 		}
-		if d.guard.InForce(channel).Mode != chatguard.ModeObserve {
+		if inner.Of(d.guard).InForce(channel).Mode != chatguard.ModeObserve {
 			t.Error("the pause isn't in force")
 		}
 		time.Sleep(time.Hour)

@@ -80,7 +80,7 @@ func (p *Pardons) run(ctx context.Context, t journal.Target) (run []journal.Entr
 	if err != nil {
 		return nil, false, err
 	}
-	every := p.guard.InForce(t.ChannelID).Penalties.StrikeEvery
+	every := inner.Of(p.guard).InForce(t.ChannelID).Penalties.StrikeEvery
 	wanted := journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: runPage}
 	for {
 		page, err := p.records.store.Entries(ctx, wanted)
@@ -268,7 +268,7 @@ func (p *Pardons) longestTimeout(e journal.Entry) time.Duration {
 		return longest // carried out as it was due
 	}
 	longest = max(longest, journal.MostMerged)
-	for _, rung := range p.guard.InForce(e.ChannelID).Penalties.Ladder {
+	for _, rung := range inner.Of(p.guard).InForce(e.ChannelID).Penalties.Ladder {
 		if longest = max(longest, rung.Duration); rung.UntilRefill {
 			longest = max(longest, e.MaySpeakAt.Sub(e.At))
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 )
@@ -55,7 +56,7 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	if err != nil || fmt.Sprint(done.Changes) != "[{limit.burst.burst 1 5}]" {
 		t.Errorf("revised as %+v, %v", done, err)
 	}
-	if stated, inForce := d.guard.ChannelPolicy(channel), d.guard.InForce(channel); stated.Mode != chatguard.ModeEnforce || inForce.Mode != chatguard.ModeObserve || inForce.Limits[0].Burst != 5 {
+	if stated, inForce := d.guard.ChannelPolicy(channel), inner.Of(d.guard).InForce(channel); stated.Mode != chatguard.ModeEnforce || inForce.Mode != chatguard.ModeObserve || inForce.Limits[0].Burst != 5 {
 		t.Errorf("stated %+v, in force %+v", stated, inForce)
 	}
 	must(t, d.Switches.Hold(channel, "")) // changes nothing
@@ -63,8 +64,8 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	if saved, err := d.Commands.setMode(context.Background(), channel, "anna", chatguard.ModeObserve); !saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
 	}
-	if _, err := d.Switches.Resume(t.Context(), channel, "anna"); err != nil || d.guard.InForce(channel).Mode != chatguard.ModeObserve {
-		t.Errorf("%v; in force %+v", err, d.guard.InForce(channel))
+	if _, err := d.Switches.Resume(t.Context(), channel, "anna"); err != nil || inner.Of(d.guard).InForce(channel).Mode != chatguard.ModeObserve {
+		t.Errorf("%v; in force %+v", err, inner.Of(d.guard).InForce(channel))
 	}
 }
 

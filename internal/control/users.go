@@ -27,7 +27,7 @@ type Users struct {
 // Grant gives a user n extra messages in a limit and returns when they expire. An empty limit means
 // the first daily limit. If there is none, it means the first limit that is not shared by everyone.
 func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int) (until time.Time, saved bool, err error) {
-	l, err := toGrant(u.guard.InForce(t.ChannelID).Limits, limit)
+	l, err := toGrant(inner.Of(u.guard).InForce(t.ChannelID).Limits, limit)
 	if err != nil {
 		return until, false, err
 	}
@@ -44,7 +44,7 @@ func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int
 
 // GrantsEverywhere reports whether a Grant in this limit counts in all channels.
 func (u *Users) GrantsEverywhere(channelID, limit string) bool {
-	l, err := toGrant(u.guard.InForce(channelID).Limits, limit)
+	l, err := toGrant(inner.Of(u.guard).InForce(channelID).Limits, limit)
 	return err == nil && l.Per.AllChannels()
 }
 

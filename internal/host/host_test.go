@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/policies"
@@ -153,8 +154,8 @@ func TestJoin_DefaultRaid(t *testing.T) {
 			t.Errorf("until %s, %v, want %s", until, err, want)
 		}
 		has := func(l chatguard.Limit) bool { return l.Name == "raid" }
-		if !slices.ContainsFunc(guard.InForce(room).Limits, has) {
-			t.Errorf("in force are %+v", guard.InForce(room).Limits)
+		if !slices.ContainsFunc(inner.Of(guard).InForce(room).Limits, has) {
+			t.Errorf("in force are %+v", inner.Of(guard).InForce(room).Limits)
 		}
 	}
 }

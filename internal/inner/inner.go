@@ -15,6 +15,23 @@ type Guard interface {
 	// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override
 	// that the Guard remembers, if any. A message that can't be judged isn't exempt.
 	IsExempt(m chatguard.Message) bool
+
+	// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now,
+	// and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID.
+	// The error may also name a PerUserEverywhere or PerEverywhere limit, which a channel can't change.
+	ValidateChannelPolicy(channelID string, policy chatguard.Policy) error
+
+	// InForce returns the policy by which the Guard judges a channel's messages. It is the result of
+	// ChannelPolicy with the overlay applied.
+	InForce(channelID string) chatguard.Policy
+
+	// Mode returns the mode of the policy by which the Guard judges a channel's messages. It is
+	// InForce(channelID).Mode, without a copy of the policy.
+	Mode(channelID string) chatguard.Mode
+
+	// Timezone returns the name of the time zone of the policy by which the Guard judges a channel's
+	// messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the policy.
+	Timezone(channelID string) string
 }
 
 // Of returns the inner methods of a Guard.

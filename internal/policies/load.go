@@ -87,7 +87,7 @@ func (p *Policies) load(channels []string) error {
 // these changes. The caller holds mu.
 func (p *Policies) loadChannel(id string) error {
 	live, changed := p.live[id]
-	live = Resolve(id, p.baseOf(id), live.Revision, p.options.Guard.ValidateChannelPolicy, p.options.Acceptable)
+	live = Resolve(id, p.baseOf(id), live.Revision, inner.Of(p.options.Guard).ValidateChannelPolicy, p.options.Acceptable)
 	if changed {
 		p.live[id] = live
 	}

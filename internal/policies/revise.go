@@ -148,7 +148,7 @@ func (p *Policies) keep(ctx context.Context, wanted journal.Revision, policy cha
 // Validate returns an error, as a sentence for people, if the policy can't be put in force in the
 // channel.
 func (p *Policies) Validate(channelID string, policy chatguard.Policy) error {
-	if err := p.options.Guard.ValidateChannelPolicy(channelID, policy); err != nil {
+	if err := inner.Of(p.options.Guard).ValidateChannelPolicy(channelID, policy); err != nil {
 		return err
 	}
 	return p.options.Acceptable(channelID, policy)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -25,7 +26,7 @@ func (p *Policies) applyShared(ctx context.Context, channelID string, data []byt
 	if err := json.Unmarshal(data, &shared); err != nil {
 		return fmt.Errorf("the policy that another node has shared for channel %q can't be read: %w", channelID, err)
 	}
-	live := Resolve(channelID, p.Base(channelID), shared, p.options.Guard.ValidateChannelPolicy, p.options.Acceptable)
+	live := Resolve(channelID, p.Base(channelID), shared, inner.Of(p.options.Guard).ValidateChannelPolicy, p.options.Acceptable)
 	p.logProblems(channelID, live)
 	if reflect.DeepEqual(live.InForce, p.options.Guard.ChannelPolicy(channelID)) {
 		return nil

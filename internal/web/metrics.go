@@ -10,6 +10,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -146,7 +147,7 @@ func (h *probes) state() string {
 	}
 	for _, c := range h.model.Channels() {
 		labels := live.ChannelLabels(c.ID, c.Login)
-		add("channel_enforcing", labels, h.guard.Mode(c.ID) == chatguard.ModeEnforce)
+		add("channel_enforcing", labels, inner.Of(h.guard).Mode(c.ID) == chatguard.ModeEnforce)
 		add("channel_paused", labels, c.PausedBy != "")
 		add("channel_raid_mode", labels, !c.RaidUntil.IsZero())
 		if leads, ok := h.leads(c.ID); ok {

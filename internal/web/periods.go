@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/limits"
 )
@@ -39,7 +40,7 @@ func (s spans) dayOf(channel string, at time.Time) (timespan, error) {
 
 // dayRule returns the time zone of the channel's days, and the local time at which they begin.
 func (s spans) dayRule(channel string) (zone, resetAt string) {
-	policy := s.guard.InForce(channel)
+	policy := inner.Of(s.guard).InForce(channel)
 	var daily chatguard.Limit // the first daily limit, if there is one
 	if i := slices.IndexFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }); i >= 0 {
 		daily = policy.Limits[i]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -101,7 +102,7 @@ func (h *setups) get(w http.ResponseWriter, r *http.Request, _ access.Caller) er
 		return errNoBot()
 	}
 	s := channelSetup{
-		BotSetup: bot, Seen: h.model.Seen(id), Mode: h.guard.ChannelPolicy(id).Mode, InForce: h.guard.Mode(id),
+		BotSetup: bot, Seen: h.model.Seen(id), Mode: h.guard.ChannelPolicy(id).Mode, InForce: inner.Of(h.guard).Mode(id),
 	}
 	s.Steps, s.Done = s.steps()
 	return problem.WriteJSON(w, s)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -74,7 +75,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	if err != nil && !errors.Is(err, chatguard.ErrNoLimit) {
 		return err
 	}
-	policy := h.guard.InForce(channel)
+	policy := inner.Of(h.guard).InForce(channel)
 	c.OverrideETag = policies.Tag(c.Override)
 	c.Timezone = dayZone(policy, c.Override)
 	c.DayEnds = dayEnd(c.Limits, c.Timezone, h.guard.Now())

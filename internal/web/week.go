@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/simulate"
@@ -59,7 +60,7 @@ func (h *users) getSharedWeek(w http.ResponseWriter, r *http.Request, who access
 }
 
 func (h *users) answerWeek(w http.ResponseWriter, r *http.Request, who access.Caller, channel, user string) error {
-	policy := h.guard.InForce(channel)
+	policy := inner.Of(h.guard).InForce(channel)
 	limit, err := weekLimit(policy.Limits, r.URL.Query().Get("limit"), user == everyone)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -28,6 +29,6 @@ type RevisionNote struct {
 func (s sources) policyState(channel string) PolicyState {
 	policy := s.opts.Guard.ChannelPolicy(channel)
 	return PolicyState{
-		ETag: policies.Tag(policy), Mode: policy.Mode, InForce: s.opts.Guard.Mode(channel), Saved: s.opts.Policies.IsSaved(channel),
+		ETag: policies.Tag(policy), Mode: policy.Mode, InForce: inner.Of(s.opts.Guard).Mode(channel), Saved: s.opts.Policies.IsSaved(channel),
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -33,7 +34,7 @@ func (s sources) Database() journal.Database {
 func (s sources) Channels() []Channel {
 	list := append([]Channel{}, s.opts.Channels()...) // an empty list in JSON, never null
 	for i := range list {
-		list[i].Timezone = s.opts.Guard.Timezone(list[i].ID)
+		list[i].Timezone = inner.Of(s.opts.Guard).Timezone(list[i].ID)
 		if s.opts.Controls != nil {
 			on := s.opts.Controls.Switches.Of(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
@@ -64,7 +65,7 @@ func (s sources) Shared() Shared {
 // Observes reports whether a channel only observes, because its policy says so or because it is
 // paused. Nobody is then really held back.
 func (s sources) Observes(channelID string) bool {
-	return s.opts.Guard.Mode(channelID) == chatguard.ModeObserve
+	return inner.Of(s.opts.Guard).Mode(channelID) == chatguard.ModeObserve
 }
 
 // isSilenced reports whether the chat knows of a timeout or ban of the user.
