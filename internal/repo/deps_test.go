@@ -80,7 +80,7 @@ func TestArrows(t *testing.T) {
 		"internal/persist/statement":      {},
 		"internal/restore":                {"internal/archive", "internal/atomicfile", "internal/fileaccess", "internal/persist", "internal/persist/sqlite", "internal/persist/transfer"},
 		"internal/lab":                    {"root", "internal/inner", "limitinfo"},
-		"internal/web":                    {"root", "connguard", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/inner", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/policies", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "limitinfo", "shared", "web/static"},
+		"internal/web":                    {"root", "connguard", "internal/auth", "internal/control", "internal/hostile", "internal/inner", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/policies", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "limitinfo", "shared", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal", "internal/language"},
 		"internal/web/access":             {"root", "connguard", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/textfile", "internal/web/problem"},
 		"internal/web/twitchsignin":       {"root", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/hostile", "internal/language", "internal/web/access", "internal/web/problem"},
