@@ -1,84 +1,55 @@
 package config
 
 import (
+	"errors"
 	"fmt"
-	"maps"
-	"reflect"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// checkPolicy validates the policy at the given place part by part and limit by limit, so that each
-// error is reported at its own place. Each single value was checked before.
+// checkPolicy validates the policy at the given place, and reports the error at the place of the
+// wrong value.
 func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
-	limits := p.Limits
-	p.Limits = nil
-	for _, part := range []struct {
-		at     place
-		policy chatguard.Policy
-		prefix string // of the error, which the place repeats
-	}{
-		{at.child("timezone"), chatguard.Policy{Timezone: p.Timezone}, ""},
-		{at.child("policy").child("exempt"), chatguard.Policy{Exempt: p.Exempt}, "exempt: "},
-		{at.child("policy").child("exempt_messages"), chatguard.Policy{ExemptMessages: p.ExemptMessages}, "exempt_messages: "},
-		{at.child("penalties").child("ladder"), chatguard.Policy{Penalties: p.Penalties}, "penalties: "},
-	} {
-		if err := part.policy.Validate(); err != nil {
-			return r.fail(part.at, "%s", strings.TrimPrefix(journal.Sentence(err), part.prefix))
-		}
+	err := p.Validate()
+	wrong, ok := errors.AsType[*chatguard.PolicyError](err)
+	if !ok {
+		return err
 	}
-	for i, l := range limits {
-		p.Limits = slices.Clone(limits[:i])
-		if err := r.checkLimit(p, l, at.child("limit").child(i)); err != nil {
-			return err
-		}
+	section, key, _ := strings.Cut(wrong.Parameter, ".")
+	switch {
+	case wrong.Limit != "" || section == "name":
+		return r.failLimit(p.Limits, wrong, at)
+	case section == "limits":
+		return r.fail(at.child("limit").child(len(p.Limits)-1), "%s", wrong.Problem)
+	case section == "timezone":
+		return r.fail(at.child(section), "%s", wrong.Problem)
+	case key != "":
+		at = at.child(section).child(key)
+	default:
+		at = at.child("policy").child(section)
 	}
-	return nil
+	return r.fail(at, "%s", strings.TrimPrefix(wrong.Problem, section+": ")) // the place repeats it
 }
 
-// checkLimit adds a limit to a policy, first without its roles and then with each role alone, to
-// find out where the mistake is.
-func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) error {
-	if l.Name == "" {
-		return r.fail(at, "name is missing")
+// failLimit returns the error for a mistake in a limit or in the numbers of a role. If the table
+// lacks the key, the error's line is the line of the table.
+func (r *reader) failLimit(limits []chatguard.Limit, wrong *chatguard.PolicyError, at place) error {
+	i := len(limits) - 1
+	for limits[i].Name != wrong.Limit { // if two have the name, the last one is wrong
+		i--
 	}
-	roles := l.Roles
-	l.Roles = nil
-	p.Limits = append(p.Limits, l)
-	if err := p.Validate(); err != nil {
-		return r.failLimit(at, l.Name, err)
+	table := at.child("limit").child(i)
+	isMissing := wrong.Parameter != "" && !table.child(wrong.Parameter).isIn(r.tree)
+	if wrong.Role != "" {
+		table, isMissing = table.child("roles").child(wrong.Role), false
 	}
-	last := &p.Limits[len(p.Limits)-1]
-	for _, role := range slices.Sorted(maps.Keys(roles)) {
-		last.Roles = map[chatguard.Role]chatguard.Override{role: roles[role]}
-		if err := p.Validate(); err != nil {
-			return r.failLimit(at.child("roles").child(role.String()), l.Name, err)
-		}
-	}
-	return nil
-}
-
-// failLimit returns the error for the table of a limit or of one of its roles. The error's line is
-// the line of the first key that the policy's error mentions. If the table lacks that key, it is
-// the line of the table.
-func (r *reader) failLimit(table place, name string, err error) error {
-	problem := strings.TrimPrefix(journal.Sentence(err), fmt.Sprintf("limit %q: ", name))
-	problem = strings.TrimPrefix(problem, "for a role: ")
-	failure := &Error{File: r.file, Line: table.line(r.data), Key: table.describe(r.tree), Problem: problem}
-	isSeparator := func(c rune) bool { return c != '_' && !unicode.IsLetter(c) }
-	for _, word := range strings.FieldsFunc(problem, isSeparator) {
-		if at := table.child(word); at.isIn(r.tree) {
-			failure.Line = at.line(r.data)
-			return failure
-		}
-		if _, isLimit := table[len(table)-1].(int); isLimit && slices.Contains(namesOf(reflect.ValueOf(chatguard.Limit{})), word) {
-			failure.Problem = fmt.Sprintf("%s is missing: %s", word, problem)
-			return failure
-		}
+	failure := &Error{File: r.file, Line: table.child(wrong.Parameter).line(r.data), Key: table.describe(r.tree), Problem: wrong.Problem}
+	switch {
+	case wrong.Limit == "":
+		failure.Problem = "name is missing"
+	case isMissing:
+		failure.Problem = fmt.Sprintf("%s is missing: %s", wrong.Parameter, wrong.Problem)
 	}
 	return failure
 }

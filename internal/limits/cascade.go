@@ -27,10 +27,10 @@ var cascade = algorithm{
 		r.capacity, r.interval = p.Burst, int64(p.Refill)
 		r.addBucket(p.Burst, int64(p.Refill))
 		r.addBucket(p.ExtraBurst, int64(p.ExtraRefill))
-		if err := checkProduct("burst", p.Burst, "refill", p.Refill); err != nil {
+		if err := checkProduct("burst", p.Burst, 0, "refill", p.Refill); err != nil {
 			return err
 		}
-		return checkProduct("extra_burst", p.ExtraBurst, "extra_refill", p.ExtraRefill)
+		return checkProduct("extra_burst", p.ExtraBurst, 0, "extra_refill", p.ExtraRefill)
 	},
 
 	isValid: func(old *Rule, state []uint64, last int64) bool {

@@ -16,7 +16,7 @@ var leakyBucket = algorithm{
 
 	compile: func(p Params, r *Rule) error {
 		r.capacity, r.interval = p.Queue+1, int64(p.Every)
-		return checkProduct("(queue + 1)", r.capacity, "every", p.Every)
+		return checkProduct("queue", p.Queue, 1, "every", p.Every)
 	},
 
 	isValid:  isValidDebt,

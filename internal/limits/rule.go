@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"fmt"
 	"math/bits"
 	"time"
 )
@@ -116,13 +117,17 @@ const maxEvery = 1 << 60
 // maxDebt is the maximum debt of a bucket, in nanoseconds.
 const maxDebt = MaxTime - 1
 
-// checkProduct returns an error if n times length is a debt that a time can't represent. name and
-// lengthName are the names of the two factors.
-func checkProduct(name string, n int64, lengthName string, length time.Duration) error {
-	if hi, lo := bits.Mul64(uint64(n), uint64(length)); hi != 0 || lo > maxDebt {
-		return MistakeIn(lengthName, length, "%s × %s is too long (%d × %s), want less than 146 years", name, lengthName, n, length)
+// checkProduct returns an error if n + more times length is a debt that a time can't represent. name
+// and lengthName are the names of the parameters.
+func checkProduct(name string, n, more int64, lengthName string, length time.Duration) error {
+	if hi, lo := bits.Mul64(uint64(n+more), uint64(length)); hi == 0 && lo <= maxDebt {
+		return nil
 	}
-	return nil
+	count := name
+	if more > 0 {
+		count = fmt.Sprintf("(%s + %d)", name, more)
+	}
+	return MistakeIn(name, n, "%s × %s is too long (%d × %s), want less than 146 years", count, lengthName, n+more, length)
 }
 
 // scale returns x × num ÷ den, rounded down and limited to MaxTime-1. exact is false if the result

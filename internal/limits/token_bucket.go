@@ -11,7 +11,7 @@ var tokenBucket = algorithm{
 
 	compile: func(p Params, r *Rule) error {
 		r.capacity, r.interval = p.Burst, int64(p.Refill)
-		return checkProduct("burst", p.Burst, "refill", p.Refill)
+		return checkProduct("burst", p.Burst, 0, "refill", p.Refill)
 	},
 
 	isValid:  isValidDebt,
