@@ -16,15 +16,15 @@
 // Limits use one of eight algorithms ([Algorithm]) and one of four scopes ([Scope]). Roles and
 // single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
 // change while messages arrive; the Guard keeps the usage that it has recorded ([Guard.SetPolicy]).
-// [Guard.Explain] shows the reasons for a verdict. [Guard.Wait] paces a program's own messages. A
-// leaky-bucket limit delays messages before it throttles any; [Verdict.Hold] and [HoldQueue] wait
-// until a delayed message may be delivered.
+// [Guard.Wait] paces a program's own messages. A leaky-bucket limit delays messages before it
+// throttles any; [Verdict.Hold] and [HoldQueue] wait until a delayed message may be delivered.
 //
 // # Packages
 //
 //   - This package decides. A server that handles messages itself calls [Guard.Check], or puts
 //     [Guard.Wrap] around its handler.
-//   - Package limitinfo describes limits, for pages that show and edit them.
+//   - Package limitinfo shows the reasons for a verdict, and describes limits, for pages that
+//     show and edit them.
 //   - Package httpguard is for HTTP servers. It identifies users, limits requests and connections,
 //     judges each message of a WebSocket, and describes verdicts in the headers of responses.
 //   - Package checkclient asks a chatguard in another process, over its HTTP API.

@@ -11,63 +11,6 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// A page draws each limit as what it is.
-func ExamplePicture() {
-	sliced := chatguard.SlidingWindowLimit("sliced", 15, time.Minute)
-	sliced.Slices = 6 // of 10 s
-	policy := chatguard.Policy{Limits: []chatguard.Limit{
-		chatguard.TokenBucketLimit("bucket", 16, 10*time.Second),
-		chatguard.LeakyBucketLimit("queue", 10*time.Second, 15),
-		chatguard.UserWindowLimit("window", 15, time.Minute),
-		chatguard.SlidingWindowLimit("sliding", 15, time.Minute),
-		sliced,
-		chatguard.SlidingLogLimit("log", 15, time.Minute),
-	}}
-	guard := newGuardOf(policy)
-	send := func(at time.Duration) chatguard.Message {
-		return chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: noon.Add(at)}
-	}
-	for at := range 11 {
-		if _, err := guard.Check(context.Background(), send(time.Duration(at)*time.Second)); err != nil {
-			log.Fatal(err)
-		}
-	}
-	why, err := guard.Explain(send(65 * time.Second))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, l := range why.Limits {
-		fmt.Println(draw(l))
-	}
-	// Output:
-	// 11.5 tokens
-	// 4 wait, the next leaves at 1m10s
-	// no window is open
-	// 11 × 0.92 + 0 = 10.1
-	// 10 × 0.50 + 1 = 6.0, of the slices [0 0 0 0 0 1 10]
-	// 5 messages, the first of 6s
-}
-
-// draw writes what a picture shows.
-func draw(l chatguard.LimitStatus) string {
-	p := l.Picture
-	switch {
-	case l.Algorithm == chatguard.TokenBucket:
-		return fmt.Sprintf("%.1f tokens", p.Tokens)
-	case l.Algorithm == chatguard.LeakyBucket:
-		return fmt.Sprintf("%d wait, the next leaves at %s", p.Waiting, p.Leaves.Sub(noon))
-	case l.Algorithm == chatguard.SlidingWindow && p.Slices != nil:
-		return fmt.Sprintf("%d × %.2f + %d = %.1f, of the slices %v", p.Previous, p.Weight, p.Count, p.Estimate, p.Slices)
-	case l.Algorithm == chatguard.SlidingWindow:
-		return fmt.Sprintf("%d × %.2f + %d = %.1f", p.Previous, p.Weight, p.Count, p.Estimate)
-	case l.Algorithm == chatguard.SlidingLog:
-		return fmt.Sprintf("%d messages, the first of %s", p.Times, p.Oldest.Sub(noon))
-	case p.Until.IsZero():
-		return "no window is open"
-	}
-	return fmt.Sprintf("%d messages from %s to %s", p.Count, p.From, p.Until)
-}
-
 // newEnforcingGuard returns a Guard that enforces one limit in real time.
 func newEnforcingGuard(limit chatguard.Limit) *chatguard.Guard {
 	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
@@ -245,7 +188,7 @@ func ExampleCascadeLimit() {
 	// true normal low
 }
 
-// A subscriber gets more of the second bucket, and a page shows what is left of both.
+// A subscriber gets more of the second bucket.
 func ExampleOverride_cascade() {
 	limit := chatguard.Limit{
 		Name: "burst", Algorithm: chatguard.Cascade,
@@ -255,17 +198,15 @@ func ExampleOverride_cascade() {
 	guard := newGuardOf(chatguard.Policy{Limits: []chatguard.Limit{limit}})
 	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}}
 	for range 2 {
-		if _, err := guard.Check(context.Background(), message); err != nil {
+		verdict, err := guard.Check(context.Background(), message)
+		if err != nil {
 			log.Fatal(err)
 		}
+		fmt.Println(verdict)
 	}
-	explanation, err := guard.Explain(message)
-	if err != nil {
-		log.Fatal(err)
-	}
-	picture := explanation.Limits[0].Picture
-	fmt.Println(picture.Tokens, picture.ExtraTokens, explanation.Verdict.Priority)
-	// Output: 0 2 low
+	// Output:
+	// allowed, 3 left of burst
+	// allowed at low priority, 2 left of burst
 }
 
 // Priorities have the same names in logs and in JSON.

@@ -167,51 +167,6 @@ func ExampleMessageKind() {
 	// watch_streak: throttled by burst, retry after 1m0s, <nil>
 }
 
-// A moderator asks why somebody is throttled.
-func ExampleGuard_Explain() {
-	guard := newGuardOf(chatguard.DefaultPolicy())
-	anna := chatguard.Key{ChannelID: "lobby", UserID: "anna"}
-	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}}
-	if _, err := guard.Grant(anna, "daily", 20); err != nil {
-		log.Fatal(err)
-	}
-	for range 4 {
-		if _, err := guard.Check(context.Background(), message); err != nil {
-			log.Fatal(err)
-		}
-	}
-	why, err := guard.Explain(message)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(why.Verdict)
-	for _, l := range why.Limits {
-		fmt.Printf("%s (%s, per %s): %d of %d used, %d granted, %d remain\n", l.Name, l.Algorithm, l.Per, l.Used, l.Capacity, l.Granted, l.Remaining)
-		fmt.Printf("\tthe next one in %s, all in %s; numbers of %s\n", l.NextAt.Sub(noon), l.ResetAt.Sub(noon), source(l))
-	}
-	fmt.Printf("strikes: %d, all lapse in %s; the next one is rung %d: %s\n", why.Strikes, why.LapseAt.Sub(noon), why.Rung, why.Next)
-	fmt.Println("in a timeout:", !why.SilentUntil.IsZero(), "exempt:", why.Override.Exempt)
-	// Output:
-	// throttled by burst, retry after 4s
-	// burst (token-bucket, per user): 3 of 3 used, 0 granted, 0 remain
-	// 	the next one in 4s, all in 12s; numbers of everyone
-	// daily (daily-window, per user): 3 of 300 used, 20 granted, 317 remain
-	// 	the next one in 0s, all in 12h0m0s; numbers of everyone
-	// strikes: 1, all lapse in 30m0s; the next one is rung 0: drop
-	// in a timeout: false exempt: by-role
-}
-
-// source says whose numbers a limit has for a user.
-func source(l chatguard.LimitStatus) string {
-	switch {
-	case l.Own:
-		return "their own"
-	case l.Observes:
-		return "nobody: it only reports"
-	}
-	return l.Role.String()
-}
-
 // A client that shows what is left needs the numbers for this user.
 func ExampleGuard_Quotas() {
 	burst := chatguard.TokenBucketLimit("burst", 3, 4*time.Second)

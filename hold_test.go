@@ -187,9 +187,7 @@ func TestHoldQueue_Panics(t *testing.T) {
 // is leaving.
 func placesTaken(t *testing.T, g *Guard) int {
 	t.Helper()
-	e, err := g.Explain(messageNow("7"))
-	must(t, err)
-	return e.Limits[0].Used
+	return int(explain(t, g, messageNow("7")).limits[0].Used)
 }
 
 // A message that isn't delivered takes no place in the leaky-bucket.

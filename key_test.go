@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // TestKey_Invalid checks that no method takes an empty ID for something else.
@@ -169,13 +171,13 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 // force, and is refunded, granted and reset like any other.
 func TestScope_Everywhere(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{overallLimit(3)} }, nil)
-	used := func() int {
+	used := func() int64 {
 		t.Helper()
-		e, err := g.Explain(inChannel("9", messageFrom("someone", 0)))
-		if err != nil || len(e.Limits) != 1 || e.Limits[0].Per != PerEverywhere {
-			t.Fatalf("%+v, %v", e.Limits, err)
+		e := explain(t, g, inChannel("9", messageFrom("someone", 0)))
+		if len(e.limits) != 1 || e.limits[0].Scope != limits.PerEverywhere {
+			t.Fatalf("%+v", e.limits)
 		}
-		return e.Limits[0].Used
+		return e.limits[0].Used
 	}
 	first := mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, inChannel("2", messageFrom("8", 0)))
@@ -248,8 +250,8 @@ func TestScope_PolicyOrder(t *testing.T) {
 		if v := mustCheck(t, g, inChannel(channel, messageFrom(user, 0))); v.Limit != first {
 			t.Errorf("channel %s: %s is named of two that wait as long, want %s", channel, v.Limit, first)
 		}
-		if e, err := g.Explain(inChannel(channel, messageFrom(user, 0))); err != nil || e.Limits[0].Name != first {
-			t.Errorf("channel %s: explained as %+v, error %v", channel, e.Limits, err)
+		if e := explain(t, g, inChannel(channel, messageFrom(user, 0))); e.limits[0].Limit.Name() != first {
+			t.Errorf("channel %s: explained as %+v", channel, e.limits)
 		}
 	}
 }

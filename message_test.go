@@ -46,11 +46,10 @@ func TestExemptMessages(t *testing.T) {
 	check := func(user string, kind MessageKind, allowed, exempt bool) {
 		t.Helper()
 		m := say(user, kind)
-		e, err := g.Explain(m)
-		must(t, err)
+		e := explain(t, g, m)
 		v, err := g.Check(t.Context(), m)
 		must(t, err)
-		if v.Allowed != allowed || v.Exempt != exempt || e.Verdict.Allowed != allowed || e.Verdict.Exempt != exempt {
+		if v.Allowed != allowed || v.Exempt != exempt || e.Allowed != allowed || e.Exempt != exempt {
 			t.Errorf("%s of %s: %v, explained as %v", kind, user, v, e.Verdict)
 		}
 	}

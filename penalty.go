@@ -105,10 +105,7 @@ func (p *Penalty) parseLength(length string) error {
 // An UntilRefill timeout lasts untilRefill. If untilRefill is 0, waiting never helps, so the
 // penalty is ActionDelete.
 func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
-	if len(p.Ladder) == 0 {
-		return Penalty{Action: ActionDrop}
-	}
-	penalty := p.Ladder[min(rung, len(p.Ladder)-1)]
+	penalty := p.rung(rung)
 	switch {
 	case !penalty.UntilRefill:
 		return penalty
@@ -116,6 +113,14 @@ func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
 		return Penalty{Action: ActionDelete}
 	}
 	return Penalty{Action: ActionTimeout, Duration: untilRefill}
+}
+
+// rung returns a rung of the ladder, counted from 0. The last one repeats.
+func (p *Penalties) rung(n int) Penalty {
+	if len(p.Ladder) == 0 {
+		return Penalty{Action: ActionDrop}
+	}
+	return p.Ladder[min(n, len(p.Ladder)-1)]
 }
 
 // mildest returns the penalty for a message whose author must not be punished. It does no more than

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // mustLimit is Limit for arguments that are right.
@@ -208,7 +209,7 @@ func TestLimit_HoldsDelayed(t *testing.T) {
 		t.Errorf("served %d times", l.served)
 	}
 	waiting := chatguard.Message{ChannelID: MainChannel, User: chatguard.User{ID: "anna"}}
-	if e, err := l.guard.Explain(waiting); err != nil || e.Limits[0].Used != 1 {
+	if e, err := limitinfo.Explain(t.Context(), l.guard, waiting); err != nil || e.Limits[0].Used != 1 {
 		t.Errorf("%+v, %v; want what the second request has spent back", e.Limits, err)
 	}
 	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Millisecond, 5)}

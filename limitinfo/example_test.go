@@ -1,6 +1,7 @@
 package limitinfo_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"time"
@@ -8,6 +9,124 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/limitinfo"
 )
+
+// noon is when the examples happen.
+var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
+
+// newGuard returns a Guard with this policy, whose clock shows noon.
+func newGuard(policy chatguard.Policy) *chatguard.Guard {
+	guard, err := chatguard.New(policy, &chatguard.Options{Now: func() time.Time { return noon }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return guard
+}
+
+// A moderator asks why somebody is throttled.
+func ExampleExplain() {
+	guard := newGuard(chatguard.DefaultPolicy())
+	anna := chatguard.Key{ChannelID: "lobby", UserID: "anna"}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}}
+	if _, err := guard.Grant(anna, "daily", 20); err != nil {
+		log.Fatal(err)
+	}
+	for range 4 {
+		if _, err := guard.Check(context.Background(), message); err != nil {
+			log.Fatal(err)
+		}
+	}
+	why, err := limitinfo.Explain(context.Background(), guard, message)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(why.Verdict)
+	for _, l := range why.Limits {
+		fmt.Printf("%s (%s, per %s): %d of %d used, %d granted, %d remain\n", l.Name, l.Algorithm, l.Per, l.Used, l.Capacity, l.Granted, l.Remaining)
+		fmt.Printf("\tthe next one in %s, all in %s; numbers of %s\n", l.NextAt.Sub(noon), l.ResetAt.Sub(noon), source(l))
+	}
+	fmt.Printf("strikes: %d, all lapse in %s; the next one: %s\n", why.Strikes, why.LapseAt.Sub(noon), why.Next)
+	fmt.Println("in a timeout:", !why.SilentUntil.IsZero())
+	// Output:
+	// throttled by burst, retry after 4s
+	// burst (token-bucket, per user): 3 of 3 used, 0 granted, 0 remain
+	// 	the next one in 4s, all in 12s; numbers of everyone
+	// daily (daily-window, per user): 3 of 300 used, 20 granted, 317 remain
+	// 	the next one in 0s, all in 12h0m0s; numbers of everyone
+	// strikes: 1, all lapse in 30m0s; the next one: drop
+	// in a timeout: false
+}
+
+// source says whose numbers a limit has for a user.
+func source(l limitinfo.Status) string {
+	switch {
+	case l.Own:
+		return "their own"
+	case l.Observes:
+		return "nobody: it only reports"
+	}
+	return l.Role.String()
+}
+
+// A page draws each limit as what it is.
+func ExamplePicture() {
+	sliced := chatguard.SlidingWindowLimit("sliced", 15, time.Minute)
+	sliced.Slices = 6 // of 10 s
+	policy := chatguard.Policy{Limits: []chatguard.Limit{
+		chatguard.TokenBucketLimit("bucket", 16, 10*time.Second),
+		chatguard.CascadeLimit("cascade", 5, 10*time.Second, 10, time.Minute),
+		chatguard.LeakyBucketLimit("queue", 10*time.Second, 15),
+		chatguard.UserWindowLimit("window", 15, time.Minute),
+		chatguard.SlidingWindowLimit("sliding", 15, time.Minute),
+		sliced,
+		chatguard.SlidingLogLimit("log", 15, time.Minute),
+	}}
+	guard := newGuard(policy)
+	send := func(at time.Duration) chatguard.Message {
+		return chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: noon.Add(at)}
+	}
+	for at := range 11 {
+		if _, err := guard.Check(context.Background(), send(time.Duration(at)*time.Second)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	why, err := limitinfo.Explain(context.Background(), guard, send(65*time.Second))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range why.Limits {
+		fmt.Println(draw(l))
+	}
+	// Output:
+	// 11.5 tokens
+	// 5.0 tokens, and 6.0 of low priority
+	// 4 wait, the next leaves at 1m10s
+	// no window is open
+	// 11 × 0.92 + 0
+	// 10 × 0.50 + 1, of the slices [0 0 0 0 0 1 10]
+	// 5 messages, the first of 6s
+}
+
+// draw writes what a picture shows.
+func draw(l limitinfo.Status) string {
+	p := l.Picture
+	switch {
+	case l.Algorithm == chatguard.TokenBucket:
+		return fmt.Sprintf("%.1f tokens", p.Tokens)
+	case l.Algorithm == chatguard.Cascade:
+		return fmt.Sprintf("%.1f tokens, and %.1f of low priority", p.Tokens, p.ExtraTokens)
+	case l.Algorithm == chatguard.LeakyBucket:
+		return fmt.Sprintf("%d wait, the next leaves at %s", p.Count, p.First.Sub(noon))
+	case l.Algorithm == chatguard.SlidingWindow && p.Slices != nil:
+		return fmt.Sprintf("%d × %.2f + %d, of the slices %v", p.Previous, p.Weight, p.Count, p.Slices)
+	case l.Algorithm == chatguard.SlidingWindow:
+		return fmt.Sprintf("%d × %.2f + %d", p.Previous, p.Weight, p.Count)
+	case l.Algorithm == chatguard.SlidingLog:
+		return fmt.Sprintf("%d messages, the first of %s", p.Count, p.First.Sub(noon))
+	case p.Until.IsZero():
+		return "no window is open"
+	}
+	return fmt.Sprintf("%d messages from %s to %s", p.Count, p.From, p.Until)
+}
 
 // A program makes the fields of a form from the engine's own table, so it needs none of its own.
 func ExampleAlgorithms() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // What people change on one node is in force on the others.
@@ -114,8 +115,8 @@ func TestGuards_DeletedSynchronised(t *testing.T) {
 	for range 5 {
 		nodes[0].check(t, "7", at)
 	}
-	explain := func(n node) chatguard.Explanation {
-		e, err := n.Explain(chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "7"}, SentAt: at})
+	explain := func(n node) limitinfo.Explanation {
+		e, err := limitinfo.Explain(t.Context(), n.Guard, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "7"}, SentAt: at})
 		must(t, err)
 		return e
 	}

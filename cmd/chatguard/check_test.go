@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/doctor"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // roomsConfig is a configuration without Twitch. In the lobby, a user may send one message per
@@ -251,7 +252,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 		t.Errorf("%d of three messages are throttled", n)
 	}
 	for _, id := range []string{later, server.UserID(demoChannel)} {
-		e, err := a.Guard.Explain(chatguard.Message{ChannelID: id, User: chatguard.User{ID: anna}})
+		e, err := limitinfo.Explain(t.Context(), a.Guard, chatguard.Message{ChannelID: id, User: chatguard.User{ID: anna}})
 		if err != nil || e.Strikes != 0 {
 			t.Errorf("in %s: %d strikes, %v", id, e.Strikes, err)
 		}

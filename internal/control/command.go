@@ -36,7 +36,7 @@ type Commands struct {
 func (c *Commands) Answer(ctx context.Context, m chatguard.Message) string {
 	words := hostile.TypedWords(m.Text)
 	if strings.EqualFold(words[0], "!quota") {
-		return c.quota(m)
+		return c.quota(ctx, m)
 	}
 	words = words[1:]
 	if len(words) == 0 || strings.EqualFold(words[0], "help") {

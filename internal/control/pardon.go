@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 const (
@@ -60,7 +61,7 @@ func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journa
 	done.Silence, done.Kept, dropped = p.endPenalties(ctx, t, run)
 	done.Dropped += dropped
 	p.last.complete(t, done)
-	if done.StrikesLeft, err = p.strikes(t); err != nil {
+	if done.StrikesLeft, err = p.strikes(ctx, t); err != nil {
 		return done, false, err
 	}
 	if done.Again && dropped == 0 {
@@ -186,8 +187,8 @@ func (p *Pardons) liftPenalty(ctx context.Context, t journal.Target, newest time
 }
 
 // strikes returns the number of a user's strikes that count.
-func (p *Pardons) strikes(t journal.Target) (int, error) {
-	e, err := p.guard.Explain(chatguard.Message{ChannelID: t.ChannelID, User: chatguard.User{ID: t.UserID}, SentAt: p.records.now()})
+func (p *Pardons) strikes(ctx context.Context, t journal.Target) (int, error) {
+	e, err := limitinfo.Explain(ctx, p.guard, chatguard.Message{ChannelID: t.ChannelID, User: chatguard.User{ID: t.UserID}, SentAt: p.records.now()})
 	return e.Strikes, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // spam lets anna write messages at the given interval. All but the first are throttled and bring a
@@ -30,7 +31,7 @@ func (d *harness) spam(messages int, every time.Duration) {
 // standing fails the test unless anna has that many strikes and is or is not timed out.
 func (d *harness) standing(when string, strikes int, silenced bool) {
 	d.Helper()
-	e, err := d.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
+	e, err := limitinfo.Explain(d.Context(), d.guard, chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
 	if err != nil || e.Strikes != strikes || e.SilentUntil.IsZero() == silenced {
 		d.Errorf("%s: %d strikes, silent until %v, %v; want %d, %v", when, e.Strikes, e.SilentUntil, err, strikes, silenced)
 	}

@@ -1,15 +1,18 @@
 package control
 
 import (
+	"context"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // quota describes what a user has left of each limit.
-func (c *Commands) quota(m chatguard.Message) string {
+func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 	now := c.records.now()
 	m.SentAt, m.Cost, m.Kind = now, 1, 0 // as the next ordinary message
-	e, err := c.guard.Explain(m)
+	e, err := limitinfo.Explain(ctx, c.guard, m)
 	if err != nil {
 		return "" // a user who cannot be judged has no quota
 	}

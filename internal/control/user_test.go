@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 var anna = journal.Target{ChannelID: channel, UserID: "id of anna", Author: "berta"}
@@ -32,11 +33,11 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 			"other": `there is no such limit: "other"`,
 		} {
 			_, _, err := d.Users.Grant(d.Context(), anna, limit, 2)
-			e, explained := d.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
+			e, explained := limitinfo.Explain(t.Context(), d.guard, chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
 			if explained != nil {
 				t.Fatal(explained)
 			}
-			i := slices.IndexFunc(e.Limits, func(l chatguard.LimitStatus) bool { return l.Name == want })
+			i := slices.IndexFunc(e.Limits, func(l limitinfo.Status) bool { return l.Name == want })
 			if i >= 0 && (err != nil || e.Limits[i].Granted != 2) || i < 0 && (err == nil || journal.Sentence(err) != want) {
 				t.Errorf("granted in %q: %v, %+v", limit, err, e.Limits)
 			}

@@ -3,6 +3,8 @@
 package inner
 
 import (
+	"context"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner/hook"
 	"github.com/chatguard/chatguard/internal/limits"
@@ -10,6 +12,11 @@ import (
 
 // Guard is the part of a chatguard.Guard that its API doesn't promise.
 type Guard interface {
+	// Explain judges a message like Peek. It also returns the author's usage of every limit, in the
+	// policy's order and even if the author is exempt, the author's strikes, and the ladder's penalty
+	// for the next strike. With ShareExact, it reads the rows in the store. It returns the same
+	// errors as Check, including the context's.
+	Explain(ctx context.Context, m chatguard.Message) (v chatguard.Verdict, levels []limits.Level, s limits.Standing, next chatguard.Penalty, err error)
 	// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
 	// message's time: by the policy in force, or by the author's override. It judges nothing, so it
 	// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override

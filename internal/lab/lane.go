@@ -108,7 +108,7 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 		if onlyFigures {
 			continue
 		}
-		after, err := guard.Explain(m)
+		after, err := limitinfo.Explain(ctx, guard, m)
 		if err != nil {
 			return nil, err
 		}
@@ -127,12 +127,12 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 }
 
 // appendPictures appends the JSON of the states of all limits.
-func (l *lane) appendPictures(b []byte, states []chatguard.LimitStatus) []byte {
+func (l *lane) appendPictures(b []byte, states []limitinfo.Status) []byte {
 	return appendEach(b, len(states), func(b []byte, i int) []byte { return l.appendPicture(b, states, i) })
 }
 
 // appendPicture appends the state of limit i as JSON.
-func (l *lane) appendPicture(b []byte, states []chatguard.LimitStatus, i int) []byte {
+func (l *lane) appendPicture(b []byte, states []limitinfo.Status, i int) []byte {
 	return appendPicture(b, &states[i], l.policy.Limits[i].Every)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // maxLeaves is the maximum number of leaving times in a picture.
@@ -13,7 +14,7 @@ const maxLeaves = 32
 
 // appendPicture appends the JSON of a limit's state. every is the time between two messages that
 // leave its queue.
-func appendPicture(b []byte, s *chatguard.LimitStatus, every time.Duration) []byte {
+func appendPicture(b []byte, s *limitinfo.Status, every time.Duration) []byte {
 	p := &s.Picture
 	switch s.Algorithm {
 	case chatguard.TokenBucket:
@@ -22,22 +23,22 @@ func appendPicture(b []byte, s *chatguard.LimitStatus, every time.Duration) []by
 		b = appendFloat(append(b, `{"tokens":`...), p.Tokens)
 		b = appendFloat(append(b, `,"extra_tokens":`...), p.ExtraTokens)
 	case chatguard.LeakyBucket:
-		b = strconv.AppendInt(append(b, `{"waiting":`...), int64(p.Waiting), 10)
-		b = appendEach(append(b, `,"leaves":`...), min(p.Waiting, maxLeaves), func(b []byte, i int) []byte {
-			return appendMillis(b, p.Leaves.UnixNano()+int64(i)*int64(every))
+		b = strconv.AppendInt(append(b, `{"waiting":`...), int64(p.Count), 10)
+		b = appendEach(append(b, `,"leaves":`...), min(p.Count, maxLeaves), func(b []byte, i int) []byte {
+			return appendMillis(b, p.First.UnixNano()+int64(i)*int64(every))
 		})
 	case chatguard.SlidingWindow:
 		b = appendWindow(b, p)
 		b = strconv.AppendInt(append(b, `,"previous":`...), int64(p.Previous), 10)
 		b = strconv.AppendInt(append(b, `,"current":`...), int64(p.Count), 10)
 		b = appendFloat(append(b, `,"weight":`...), p.Weight)
-		b = appendFloat(append(b, `,"estimate":`...), p.Estimate)
+		b = appendFloat(append(b, `,"estimate":`...), float64(p.Previous)*p.Weight+float64(p.Count))
 		if p.Slices != nil {
 			b = appendEach(append(b, `,"slices":`...), len(p.Slices), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(p.Slices[i]), 10) })
 		}
 	case chatguard.SlidingLog:
-		b = strconv.AppendInt(append(b, `{"times":`...), int64(p.Times), 10)
-		b = appendTime(append(b, `,"oldest":`...), p.Oldest)
+		b = strconv.AppendInt(append(b, `{"times":`...), int64(p.Count), 10)
+		b = appendTime(append(b, `,"oldest":`...), p.First)
 	default:
 		b = strconv.AppendInt(append(appendWindow(b, p), `,"count":`...), int64(p.Count), 10)
 	}
@@ -45,7 +46,7 @@ func appendPicture(b []byte, s *chatguard.LimitStatus, every time.Duration) []by
 }
 
 // appendWindow appends the bounds of a window, without the closing brace.
-func appendWindow(b []byte, p *chatguard.Picture) []byte {
+func appendWindow(b []byte, p *limitinfo.Picture) []byte {
 	b = appendTime(append(b, `{"from":`...), p.From)
 	return appendTime(append(b, `,"until":`...), p.Until)
 }

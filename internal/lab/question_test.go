@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/turntest"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 func TestQuestion_Refused(t *testing.T) {
@@ -97,8 +98,8 @@ func TestRun_TooMuch(t *testing.T) {
 
 // A picture of a long queue shows only when its first messages leave.
 func TestAppendPicture_LongQueue(t *testing.T) {
-	s := chatguard.LimitStatus{Algorithm: chatguard.LeakyBucket}
-	s.Picture.Waiting = 100
+	s := limitinfo.Status{Algorithm: chatguard.LeakyBucket}
+	s.Picture.Count = 100
 	var got struct{ Leaves []float64 }
 	if err := json.Unmarshal(appendPicture(nil, &s, time.Second), &got); err != nil || len(got.Leaves) != maxLeaves {
 		t.Errorf("%d leave, %v", len(got.Leaves), err)

@@ -54,7 +54,7 @@ func TestReset(t *testing.T) {
 	table.Grant("7", "daily", 2, nanos(0))
 	table.Reset("7")
 	d, levels, s := table.Explain("7", &Request{At: nanos(0), Cost: 3})
-	if !d.Allowed || s.Strikes != 0 || s.SilentUntil != 0 || len(s.Own.Numbers) != 1 {
+	if !d.Allowed || s.Strikes != 0 || s.SilentUntil != 0 || len(table.OwnOf("7", 0).Numbers) != 1 {
 		t.Errorf("%+v, %+v", d, s)
 	}
 	for _, l := range levels {

@@ -31,9 +31,6 @@ func TestExemption_ShownAsInForce(t *testing.T) {
 	own := Own{Exemption: Exempt, ExemptUntil: nanos(600), Timezone: "Asia/Tokyo"}
 	table.mustSetOwn(t, 0, own)
 	for at, want := range map[float64]Own{0: own, 600 - 1e-9: own, 600: {Timezone: "Asia/Tokyo"}} {
-		if got := table.standing(at).Own; !reflect.DeepEqual(got, want) {
-			t.Errorf("at %v s: explained as %+v", at, got)
-		}
 		if got := table.OwnOf("7", nanos(at)); !reflect.DeepEqual(got, want) {
 			t.Errorf("at %v s: %+v", at, got)
 		}

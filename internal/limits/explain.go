@@ -27,7 +27,6 @@ type Standing struct {
 	// lapse.
 	LapseAt     int64
 	SilentUntil int64 // end of the user's silence; 0 if none
-	Own         Own
 }
 
 // Explain returns the user's usage of every limit, in the policy's order, and what Judge would
@@ -79,9 +78,6 @@ func (a *account) standing() (s Standing) {
 	s.Strikes, s.LapseAt = a.set.countStrikes(a.row, a.at)
 	if until := int64(a.row[wordSilentUntil]); until > a.at {
 		s.SilentUntil = until
-	}
-	if a.personal != nil {
-		s.Own = a.personal.activePart(a.at).clone()
 	}
 	return s
 }

@@ -9,25 +9,22 @@ type Picture struct {
 	// those in a cascade's second bucket.
 	Tokens, ExtraTokens float64
 
-	// Waiting is how many messages a leaky bucket holds. Leaves is when the next of them leaves; 0
-	// if none waits.
-	Waiting, Leaves int64
-
+	// Count is the number of messages in a window or a log, or of those that wait in a leaky bucket.
+	Count int64
 	// From and Until are the start and the end of the window that contains the time. They are 0 if
 	// no window is open.
 	From, Until int64
-	Count       int64 // of the window
+	// First is the time of the first message in a log, or when the first message leaves a leaky
+	// bucket. It is 0 if Count is.
+	First int64
 
 	// A sliding window's From and Until are those of the current slice. Count is the count of all
 	// slices but the oldest, Previous the count of the oldest. Weight is the part of that slice
-	// which still counts, from 0 to 1. Estimate is Previous × Weight + Count. Slices are the counts
-	// from the current slice to the oldest; nil for a window of one slice.
-	Previous         int64
-	Weight, Estimate float64
-	Slices           []int64
-
-	Times  int64 // number of messages that count in a sliding log
-	Oldest int64 // time of the first of them
+	// which still counts, from 0 to 1. So the estimate is Previous × Weight + Count. Slices are the
+	// counts from the current slice to the oldest; nil for a window of one slice.
+	Previous int64
+	Weight   float64
+	Slices   []int64
 }
 
 func pictureOfTokens(r *Rule, state []uint64, at int64) Picture {
@@ -44,8 +41,8 @@ func pictureOfCascade(r *Rule, state []uint64, at int64) Picture {
 
 func pictureOfQueue(r *Rule, state []uint64, at int64) (p Picture) {
 	if last := int64(state[0]) - r.interval; last > at { // when the last message leaves
-		p.Waiting = (last-at-1)/r.interval + 1
-		p.Leaves = last - (p.Waiting-1)*r.interval
+		p.Count = (last-at-1)/r.interval + 1
+		p.First = last - (p.Count-1)*r.interval
 	}
 	return p
 }
@@ -59,7 +56,6 @@ func pictureOfSliding(r *Rule, state []uint64, at int64) Picture {
 	start, passed := r.sliceAt(state, at)
 	p := Picture{From: start, Until: start + r.slice, Count: r.countWhole(state, passed), Previous: r.oldest(state, passed)}
 	p.Weight = float64(min(p.Until-at, r.slice)) / float64(r.slice)
-	p.Estimate = float64(p.Previous)*p.Weight + float64(p.Count)
 	for i := 0; r.slices > 1 && i <= r.slices; i++ {
 		p.Slices = append(p.Slices, countOf(state, i-passed))
 	}
@@ -68,8 +64,8 @@ func pictureOfSliding(r *Rule, state []uint64, at int64) Picture {
 
 func pictureOfLog(r *Rule, state []uint64, at int64) (p Picture) {
 	times := r.countingTimes(state, at)
-	if p.Times = int64(len(times)); p.Times > 0 {
-		p.Oldest = int64(times[0])
+	if p.Count = int64(len(times)); p.Count > 0 {
+		p.First = int64(times[0])
 	}
 	return p
 }

@@ -17,17 +17,17 @@ func TestPicture(t *testing.T) {
 	}{
 		{"a bucket in between two tokens", bucket(3, 4*time.Second), []float64{0, 0}, 1, Picture{Tokens: 1.25}},
 		{"a bucket that is full again", bucket(3, 4*time.Second), []float64{0, 0}, 60, Picture{Tokens: 3}},
-		{"a queue with two that wait", leakyLimit(2*time.Second, 3), []float64{0, 0, 0}, 1, Picture{Waiting: 2, Leaves: sec(2)}},
-		{"a message leaves", leakyLimit(2*time.Second, 3), []float64{0, 0, 0}, 2, Picture{Waiting: 1, Leaves: sec(4)}},
+		{"a queue with two that wait", leakyLimit(2*time.Second, 3), []float64{0, 0, 0}, 1, Picture{Count: 2, First: sec(2)}},
+		{"a message leaves", leakyLimit(2*time.Second, 3), []float64{0, 0, 0}, 2, Picture{Count: 1, First: sec(4)}},
 		{"nobody waits", leakyLimit(2*time.Second, 3), []float64{0}, 1, Picture{}},
 		{"a window by the clock", window("fixed-window", 9, time.Minute), []float64{70, 80}, 90, Picture{From: sec(60), Until: sec(120), Count: 2}},
 		{"a window of the user", window("user-window", 9, time.Minute), []float64{70, 80}, 90, Picture{From: sec(70), Until: sec(130), Count: 2}},
 		{"no window is open", window("user-window", 9, time.Minute), []float64{10}, 90, Picture{}},
 		{"a day", dailyLimit(9, "UTC", "00:00"), []float64{10}, 90, Picture{From: sec(0), Until: sec(86400), Count: 1}},
-		{"a sliding window", window("sliding-window", 9, 10*time.Second), []float64{0, 1, 2, 3, 11}, 12, Picture{From: sec(10), Until: sec(20), Count: 1, Previous: 4, Weight: 0.8, Estimate: 4.2}},
+		{"a sliding window", window("sliding-window", 9, 10*time.Second), []float64{0, 1, 2, 3, 11}, 12, Picture{From: sec(10), Until: sec(20), Count: 1, Previous: 4, Weight: 0.8}},
 		{"a sliding window in slices", window("sliding-window", 9, 10*time.Second).withSlices(5), []float64{1, 3, 5, 5, 10.5}, 11,
-			Picture{From: sec(10), Until: sec(12), Count: 4, Previous: 1, Weight: 0.5, Estimate: 4.5, Slices: []int64{1, 0, 0, 2, 1, 1}}},
-		{"a log", window("sliding-log", 9, 10*time.Second), []float64{1, 2, 3}, 11, Picture{Times: 2, Oldest: sec(2)}},
+			Picture{From: sec(10), Until: sec(12), Count: 4, Previous: 1, Weight: 0.5, Slices: []int64{1, 0, 0, 2, 1, 1}}},
+		{"a log", window("sliding-log", 9, 10*time.Second), []float64{1, 2, 3}, 11, Picture{Count: 2, First: sec(2)}},
 		{"a log that has expired", window("sliding-log", 9, 10*time.Second), []float64{1}, 11, Picture{}},
 	} {
 		table := newTable(t, test.limit)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // livesEach is how often the child is killed per database.
@@ -148,9 +149,9 @@ func (before totals) check(t *testing.T, run int, r *record, after totals) {
 	}
 }
 
-func mustExplain(t *testing.T, g *chatguard.Guard, user string, run int) chatguard.Explanation {
+func mustExplain(t *testing.T, g *chatguard.Guard, user string, run int) limitinfo.Explanation {
 	t.Helper()
-	e, err := g.Explain(message(user, killTime(run)))
+	e, err := limitinfo.Explain(t.Context(), g, message(user, killTime(run)))
 	must(t, err)
 	return e
 }
@@ -179,9 +180,11 @@ func assertStored(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string,
 	default:
 		e := mustExplain(t, g, whom, run)
 		daily := e.Limits[0]
+		own, err := g.UserOverride(e.Verdict.Key())
+		must(t, err)
 		held = s.count(t, "SELECT count(*) FROM audit WHERE action = ? AND user_id = ?", kind, whom) == 1 && map[string]bool{
 			"grant":    daily.Granted == 5,
-			"override": daily.Own && e.Override.Timezone == "Asia/Tokyo",
+			"override": daily.Own && own.Timezone == "Asia/Tokyo",
 			"reset":    daily.Used == 0,
 			"pardon":   e.Strikes == 0,
 		}[kind]

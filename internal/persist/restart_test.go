@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // everyAlgorithm enforces one limit of each algorithm, in every scope.
@@ -95,7 +96,7 @@ func TestRestart_OtherConfigurationAndClock(t *testing.T) {
 // explanation returns the Guard's Explanation of a message, in comparable lines.
 func explanation(t *testing.T, g *chatguard.Guard, m chatguard.Message) (lines []string) {
 	t.Helper()
-	e, err := g.Explain(m)
+	e, err := limitinfo.Explain(t.Context(), g, m)
 	must(t, err)
 	e.Verdict.Series = 0 // the numbers of new series are arbitrary
 	for _, l := range e.Limits {

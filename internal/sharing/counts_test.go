@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // A message that isn't decided by the store counts once, by the reason.
@@ -82,7 +83,7 @@ func TestShared_UnreadableAlone(t *testing.T) {
 		}
 	}
 	room := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "new"}}
-	if e, err := guard.Explain(room); err != nil || e.Limits[1].Used != 20 {
+	if e, err := limitinfo.Explain(t.Context(), guard, room); err != nil || e.Limits[1].Used != 20 {
 		t.Errorf("%+v (%v), want 20 messages in the channel", e.Limits, err)
 	}
 	if s := guard.Sharing(); s.Unreadable != 1 || s.Offline != 0 {

@@ -37,8 +37,8 @@ func (s *Rows) edit(edit func([]*limits.Draft) error, refs ...rowRef) error {
 }
 
 // Explain explains a message of a user in a channel, and spends nothing. offline reports whether
-// the store didn't answer.
-func (s *Rows) Explain(c *Channel, userID string, order map[string]int, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool) {
+// the store didn't answer. The error is the context's.
+func (s *Rows) Explain(ctx context.Context, c *Channel, userID string, order map[string]int, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool, err error) {
 	refs := s.scopes.refs(nil, c, userID, order)
 	r := &request{refs: refs, readOnly: true}
 	r.edit = func(drafts []*limits.Draft) error {
@@ -50,9 +50,8 @@ func (s *Rows) Explain(c *Channel, userID string, order map[string]int, q *limit
 		d, levels, standing = limits.ExplainDrafts(copies, orders, q)
 		return nil
 	}
-	// The context never ends, and reading has no error.
-	_ = s.decide(context.Background(), r)
-	return d, levels, standing, r.offline
+	err = s.decide(ctx, r)
+	return d, levels, standing, r.offline, err
 }
 
 // Override returns the override in the row of a key. ok is false if there are no limits for the

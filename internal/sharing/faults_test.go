@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -251,7 +252,7 @@ func TestShared_ManyChannelsWithoutAnswers(t *testing.T) {
 				node.before = nil
 				must(t, guard.Exchange(t.Context()))
 				_, other := server.connect(policy, time.Now)
-				e, err := other.Explain(chatguard.Message{ChannelID: "0", User: chatguard.User{ID: "7"}})
+				e, err := limitinfo.Explain(t.Context(), other, chatguard.Message{ChannelID: "0", User: chatguard.User{ID: "7"}})
 				if err != nil || e.Limits[1].Used != 3 {
 					t.Errorf("the other node: %+v, %v, want 3 used everywhere", e.Limits, err)
 				}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -188,7 +189,7 @@ func TestSynchronised_ResetStrikes(t *testing.T) {
 		exchange()
 		exchange()
 		for i, guard := range guards {
-			if e, err := guard.Explain(m); err != nil || e.Strikes != 0 {
+			if e, err := limitinfo.Explain(t.Context(), guard, m); err != nil || e.Strikes != 0 {
 				t.Errorf("with %d messages before the exchange, node %d has %d strikes (%v), want none", sends, i, e.Strikes, err)
 			}
 		}

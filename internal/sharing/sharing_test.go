@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 var sharedStart = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -99,7 +100,7 @@ func TestShared_NeverTooManyOrTooFew(t *testing.T) {
 					}
 					got := 0
 					for u := range users {
-						e, err := guards[0].Explain(chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(u)}, SentAt: at})
+						e, err := limitinfo.Explain(t.Context(), guards[0], chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(u)}, SentAt: at})
 						must(t, err)
 						got += e.Limits[1].Used
 					}
@@ -173,7 +174,7 @@ func TestShared_PolicyOrder(t *testing.T) {
 		must(t, guard.CheckAll(t.Context(), []chatguard.Message{m, m}, verdicts))
 		v, err := guard.Check(t.Context(), m)
 		must(t, err)
-		e, err := guard.Explain(m)
+		e, err := limitinfo.Explain(t.Context(), guard, m)
 		must(t, err)
 		if got := []string{verdicts[1].Limit, v.Limit, e.Verdict.Limit, e.Limits[0].Name}; slices.ContainsFunc(got, func(name string) bool { return name != first }) {
 			t.Errorf("channel %s: %q are named, want %s", channel, got, first)

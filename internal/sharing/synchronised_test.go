@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/limitinfo"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -55,7 +56,7 @@ func TestSynchronised_Exchange(t *testing.T) {
 	exchange()
 	explain := func(g *chatguard.Guard, used int, wait time.Duration) {
 		t.Helper()
-		e, err := g.Explain(chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
+		e, err := limitinfo.Explain(t.Context(), g, chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
 		must(t, err)
 		for _, l := range e.Limits {
 			if l.Used != used {
@@ -303,7 +304,7 @@ func TestSynchronised_SpentDuringASwap(t *testing.T) {
 	}
 	nodes[0].setAway(true)
 	used := func() int {
-		e, err := g.Explain(chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
+		e, err := limitinfo.Explain(t.Context(), g, chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
 		must(t, err)
 		return e.Limits[0].Used
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 const (
@@ -152,7 +153,7 @@ func (r *solo) amend(limit string, a Change) (err error) {
 func (r *solo) addPoint(at time.Time) error {
 	m := r.m
 	m.SentAt, m.Cost = at, 1
-	e, err := r.guard.Explain(m)
+	e, err := limitinfo.Explain(context.Background(), r.guard, m)
 	if err != nil || at.Before(r.from) {
 		return err
 	}

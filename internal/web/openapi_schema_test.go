@@ -32,7 +32,7 @@ var (
 // components are the types that have a name in the document, because they occur in several places.
 var components = map[string]reflect.Type{
 	"Channel": typeOf[live.Channel](), "Change": typeOf[journal.Change](), "Audit": typeOf[shownAudit](), "Entry": typeOf[shownEntry](), "Outcome": typeOf[journal.Outcome](),
-	"Frame": typeOf[live.Frame](), "Limit": typeOf[chatguard.Limit](), "LimitStatus": typeOf[chatguard.LimitStatus](), "Override": typeOf[chatguard.Override](),
+	"Frame": typeOf[live.Frame](), "Limit": typeOf[chatguard.Limit](), "LimitStatus": typeOf[limitinfo.Status](), "Override": typeOf[chatguard.Override](),
 	"Note": typeOf[journal.Note](), "Person": typeOf[foundUser](), "Policy": typeOf[chatguard.Policy](), "PreviewOutcome": typeOf[simulate.Outcome](), "Problem": typeOf[problem.Problem](),
 	"Said": typeOf[live.Said](), "Settings": typeOf[control.Settings](), "Silence": typeOf[journal.Silence](),
 	"Throttled": typeOf[live.Throttled](), "UserOverride": typeOf[chatguard.UserOverride](), "Verdict": typeOf[verdict](),

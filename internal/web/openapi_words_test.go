@@ -117,7 +117,6 @@ var meanings = map[string]string{
 	"revision":        "The revision's number; 0 is the configuration file's. In a frame: the change that it announces.",
 	"role":            "The role whose numbers apply.",
 	"role_numbers":    "By limit: the numbers that apply if the user has no override.",
-	"rung":            "The position of the next strike's penalty on the ladder, from 0.",
 	"saved":           "false: it is in force, but a restart now would undo it.",
 	"seq":             "The frame's number; see GET /live.",
 	"series":          "Identifies the strikes: it changes once they have lapsed.",

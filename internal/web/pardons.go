@@ -132,7 +132,7 @@ func (h *amendments) findHoldingLimit(ctx context.Context, t journal.Target) (*h
 			roles = person.Roles
 		}
 	}
-	e, err := h.users.explain(t.ChannelID, t.UserID, roles)
+	e, err := h.users.explain(ctx, t.ChannelID, t.UserID, roles)
 	if err != nil || e.Verdict.Allowed {
 		return nil, err
 	}

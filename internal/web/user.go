@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // lastEntries is the number of journal entries on a user's card.
@@ -37,7 +38,8 @@ type card struct {
 	// RoleNumbers contains, by limit, the numbers that would apply to the user without an override.
 	RoleNumbers map[string]chatguard.Override `json:"role_numbers"`
 
-	chatguard.Explanation
+	limitinfo.Explanation
+	Override chatguard.UserOverride `json:"override"` // in this channel
 	// OverrideETag is the ETag of the user's override in this channel.
 	OverrideETag string `json:"override_etag"`
 	// EverywhereOverride is the user's override for limits across all channels.
@@ -67,10 +69,13 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 		h.log.Warn("a user's entries can't be read", "error", err)
 		c.EntriesUnavailable = true
 	}
-	if c.Explanation, err = h.explain(channel, user, c.Roles); err != nil {
+	if c.Explanation, err = h.explain(r.Context(), channel, user, c.Roles); err != nil {
 		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
 	h.addSilence(r.Context(), &c)
+	if c.Override, err = h.guard.UserOverride(chatguard.Key{ChannelID: channel, UserID: user}); err != nil {
+		return err
+	}
 	c.EverywhereOverride, err = h.guard.UserOverride(chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere})
 	if err != nil && !errors.Is(err, chatguard.ErrNoLimit) {
 		return err
@@ -114,8 +119,8 @@ func (h *users) addSilence(ctx context.Context, c *card) {
 }
 
 // explain returns the Guard's explanation of the user's current state.
-func (h *users) explain(channel, user string, roles chatguard.Roles) (chatguard.Explanation, error) {
-	return h.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: h.guard.Now()})
+func (h *users) explain(ctx context.Context, channel, user string, roles chatguard.Roles) (limitinfo.Explanation, error) {
+	return limitinfo.Explain(ctx, h.guard, chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: h.guard.Now()})
 }
 
 // dayZone returns the time zone in which a user's day starts and ends.
@@ -128,7 +133,7 @@ func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 }
 
 // dayEnd returns when the user's day ends.
-func dayEnd(standing []chatguard.LimitStatus, zone string, now time.Time) time.Time {
+func dayEnd(standing []limitinfo.Status, zone string, now time.Time) time.Time {
 	for _, l := range standing {
 		if l.Algorithm == chatguard.DailyWindow && !l.Per.Shared() && l.ResetAt.After(now) {
 			return l.ResetAt

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // shownCard is the part of a card that these tests check, with the verdict in its JSON form.
@@ -90,15 +91,15 @@ func TestUserCard_ExemptAndUnknown(t *testing.T) {
 func TestUserCard_DayEnd(t *testing.T) {
 	evening := time.Date(2026, 1, 5, 22, 30, 0, 0, time.UTC)
 	reset := evening.Add(5 * time.Hour)
-	daily := chatguard.LimitStatus{Algorithm: chatguard.DailyWindow, ResetAt: reset}
-	crowd := chatguard.LimitStatus{Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, ResetAt: reset}
+	daily := limitinfo.Status{Algorithm: chatguard.DailyWindow, ResetAt: reset}
+	crowd := limitinfo.Status{Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, ResetAt: reset}
 	for name, test := range map[string]struct {
-		standing []chatguard.LimitStatus
+		standing []limitinfo.Status
 		zone     string
 		want     time.Time
 	}{
-		"a limit's":            {[]chatguard.LimitStatus{daily}, "UTC", reset},
-		"everyone's is nobody": {[]chatguard.LimitStatus{crowd}, "UTC", evening.Add(90 * time.Minute)},
+		"a limit's":            {[]limitinfo.Status{daily}, "UTC", reset},
+		"everyone's is nobody": {[]limitinfo.Status{crowd}, "UTC", evening.Add(90 * time.Minute)},
 		// 04:15 there
 		"the zone's": {nil, "Asia/Kathmandu", evening.Add(19*time.Hour + 45*time.Minute)},
 	} {

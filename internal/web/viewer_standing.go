@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // viewerReason is why a viewer may not write now.
@@ -69,7 +70,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 		return s, err
 	}
 	now := h.guard.Now()
-	e, err := h.guard.Explain(chatguard.Message{ChannelID: channel.id, User: chatguard.User{ID: v.ID, Roles: record.roles}, SentAt: now})
+	e, err := limitinfo.Explain(ctx, h.guard, chatguard.Message{ChannelID: channel.id, User: chatguard.User{ID: v.ID, Roles: record.roles}, SentAt: now})
 	if err != nil {
 		return s, err
 	}
@@ -88,7 +89,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 }
 
 // addLimits adds the limits that can throttle the viewer, except those that everyone shares.
-func (s *viewerStanding) addLimits(e chatguard.Explanation, quotas chatguard.Quotas) {
+func (s *viewerStanding) addLimits(e limitinfo.Explanation, quotas chatguard.Quotas) {
 	byName := map[string]chatguard.Quota{}
 	for q := range quotas.All() {
 		byName[q.Limit] = q
@@ -107,7 +108,7 @@ func (s *viewerStanding) addLimits(e chatguard.Explanation, quotas chatguard.Quo
 
 // addWait says how long limits hold the viewer back. The end of a wait for a limit that everyone
 // shares would say something about others, so it is left out.
-func (s *viewerStanding) addWait(e chatguard.Explanation) {
+func (s *viewerStanding) addWait(e limitinfo.Explanation) {
 	s.MayWrite, s.Reason = false, heldByBusy
 	for _, l := range s.Limits {
 		if !l.NextAt.IsZero() && !l.NextAt.After(s.Now) {
@@ -139,7 +140,7 @@ func (s *viewerStanding) addSilence(banned bool, until time.Time) {
 
 // silence returns a viewer's ban, or the end of their timeout, if one is known: from the chat, from
 // the records before the start, or from chatguard's own penalty.
-func (h *viewers) silence(channelID, userID string, record viewerRecord, e chatguard.Explanation, now time.Time) (banned bool, until time.Time) {
+func (h *viewers) silence(channelID, userID string, record viewerRecord, e limitinfo.Explanation, now time.Time) (banned bool, until time.Time) {
 	var known *journal.Silence
 	if h.silences != nil {
 		if s, ok := h.silences.Known(channelID, userID); ok {

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 const (
@@ -138,20 +139,24 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
-	live, err := h.explain(channel, cmp.Or(user, anyone), person.Roles)
+	live, err := h.explain(ctx, channel, cmp.Or(user, anyone), person.Roles)
 	if err != nil {
 		return answer, problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
-	own := live.Override
-	if limit.Per == chatguard.PerUserEverywhere {
-		if own, err = h.guard.UserOverride(chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere}); err != nil {
+	var own chatguard.UserOverride
+	if user != everyone {
+		key := chatguard.Key{ChannelID: channel, UserID: user}
+		if limit.Per == chatguard.PerUserEverywhere {
+			key = chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere}
+		}
+		if own, err = h.guard.UserOverride(key); err != nil {
 			return answer, err
 		}
 	}
 	if answer.Points, err = simulate.Remaining(limit, own, person.Roles, known, answer.From, now); err != nil {
 		return answer, err
 	}
-	if i := slices.IndexFunc(live.Limits, func(l chatguard.LimitStatus) bool { return l.Name == limit.Name }); i >= 0 {
+	if i := slices.IndexFunc(live.Limits, func(l limitinfo.Status) bool { return l.Name == limit.Name }); i >= 0 {
 		answer.Capacity = live.Limits[i].Capacity
 		answer.Points = append(answer.Points, simulate.Point{At: answer.Until, Remaining: live.Limits[i].Remaining})
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 // channelSet is a set of channels for the next turn of pump. The zero value is empty. It is safe
@@ -44,7 +46,7 @@ func (m *Model) judgeAgain(channel string, now time.Time) {
 }
 
 func (m *Model) judgeRow(r row, now time.Time) {
-	e, err := m.opts.Guard.Explain(chatguard.Message{
+	e, err := limitinfo.Explain(context.Background(), m.opts.Guard, chatguard.Message{
 		ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.Roles}, SentAt: now, Cost: r.cost,
 	})
 	if err != nil {

@@ -1,0 +1,79 @@
+package chatguard
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
+// no strike, notifies no observer and adds no journal entry. It returns the same errors as Check.
+// With ShareExact, it reads the rows in the store; while the store is away, the verdict is
+// Degraded.
+func (g *Guard) Peek(m Message) (v Verdict, err error) {
+	if g.channels.exact { // beside a round trip, an explanation costs little
+		v, _, _, _, err = inner{g}.Explain(context.Background(), m)
+		return v, err
+	}
+	run, err := g.dryRun(&m)
+	if err != nil {
+		return v, err
+	}
+	var room otherPlaces
+	d := run.channel.table.Peek(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
+	return run.verdict(&m, &d), nil
+}
+
+// Explain implements inner.Guard.
+func (g inner) Explain(ctx context.Context, m Message) (v Verdict, levels []limits.Level, s limits.Standing, next Penalty, err error) {
+	run, err := g.dryRun(&m)
+	if err != nil {
+		return v, nil, s, next, err
+	}
+	var d limits.Decision
+	if g.channels.exact {
+		var offline bool
+		d, levels, s, offline, err = g.channels.rows.Explain(ctx, run.channel.shared, m.User.ID, run.policy.places, &run.request)
+		if err != nil {
+			return v, nil, s, next, err
+		}
+		run.degraded = run.degraded || offline
+	} else {
+		var room otherPlaces
+		d, levels, s = run.channel.table.Explain(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
+	}
+	return run.verdict(&m, &d), levels, s, run.policy.policy.Penalties.rung(s.Strikes), nil
+}
+
+// dryRun is a message to judge without an effect.
+type dryRun struct {
+	at       time.Time
+	channel  *channel
+	policy   *compiled
+	request  limits.Request
+	degraded bool
+}
+
+// dryRun returns a dry run of a message. It returns an error if the message can't be judged.
+func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
+	if run.at = m.SentAt; run.at.IsZero() {
+		run.at = g.now()
+	}
+	if run.channel = g.channels.known.find(m.ChannelID); run.channel == nil {
+		run.channel = g.channels.new(m.ChannelID, g.channels.base.Load())
+	}
+	run.policy, run.degraded = run.channel.policy.Load(), g.isDegraded()
+	if err := m.fillRequest(&run.request, run.at, run.policy.exempt); err != nil {
+		return run, err
+	}
+	run.request.Latest = g.present.Peek(run.request.At, m.User.ID, m.SentAt.IsZero())
+	return run, nil
+}
+
+// verdict returns the verdict for a decision.
+func (run *dryRun) verdict(m *Message, d *limits.Decision) (v Verdict) {
+	v.fillCommon(m, run.at, run.degraded)
+	v.decide(d, run.request.At)
+	return v
+}
