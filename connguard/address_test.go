@@ -26,3 +26,22 @@ func TestAddressKey(t *testing.T) {
 		}
 	}
 }
+
+func TestNetwork(t *testing.T) {
+	for _, test := range []struct {
+		addr string
+		bits int
+		want string
+	}{
+		{"192.0.2.7", 64, "192.0.2.7/32"}, {"::ffff:192.0.2.7", 48, "192.0.2.7/32"}, {"64:ff9b::192.0.2.7", 128, "192.0.2.7/32"},
+		{"64:ff9b::192.0.2.7%eth0", 128, "192.0.2.7/32"}, {"2001:db8:1:2:3:4:5:6", 56, "2001:db8:1::/56"}, {"fe80::1%eth0", 128, "fe80::1/128"},
+		{"2001:db8::1", 129, "invalid Prefix"}, {"2001:db8::1", -1, "invalid Prefix"},
+	} {
+		if got := Network(netip.MustParseAddr(test.addr), test.bits).String(); got != test.want {
+			t.Errorf("%s, %d bits: %s, want %s", test.addr, test.bits, got, test.want)
+		}
+	}
+	if got := Network(netip.Addr{}, 64); got.IsValid() {
+		t.Errorf("no address: %s", got)
+	}
+}

@@ -65,12 +65,22 @@ func Anonymous(r *http.Request) (chatguard.User, error) { return guest(r, Anonym
 // address is therefore one user. For a request without an address, such as one over a Unix socket,
 // it returns an error and no user.
 func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error) {
+	bits := opts.bits()
 	return func(r *http.Request) (chatguard.User, error) {
 		addr := ClientAddress(r, opts)
 		if !addr.IsValid() {
 			return chatguard.User{}, fmt.Errorf("httpguard: the request comes from %q, which is not an address: set RemoteAddr in a handler in front of this one", r.RemoteAddr)
 		}
-		return guest(r, addressPrefix+connguard.AddressKey(addr)), nil
+		if bits < 1 || bits > 128 {
+			return chatguard.User{}, fmt.Errorf("httpguard: AddressOptions.IPv6Bits is %d: use a number from 1 to 128", bits)
+		}
+		id := append(make([]byte, 0, 64), addressPrefix...)
+		if network := connguard.Network(addr, bits); network.Addr().Is4() {
+			id = network.Addr().AppendTo(id)
+		} else {
+			id = network.AppendTo(id)
+		}
+		return guest(r, string(id)), nil
 	}
 }
 
