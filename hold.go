@@ -106,7 +106,7 @@ func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 
 // Run delivers messages one after another until the context ends. It then drops the pending
 // messages, and gives back what they have spent. Pass the connection's context, such as that of
-// httpguard.Session.Context. If deliver panics, Run ends with that panic, which ends the process
+// connguard.Session.Context. If deliver panics, Run ends with that panic, which ends the process
 // unless the goroutine recovers. Run panics if it is called a second time.
 func (q *HoldQueue) Run(ctx context.Context) {
 	if q.begun.Swap(true) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Checker judges messages with prepared verdicts. It fits an interface with the method Check of
-// [chatguard.Guard] and of httpguard.Session. The zero Checker allows every message. A Checker is
+// [chatguard.Guard] and of connguard.Session. The zero Checker allows every message. A Checker is
 // safe for concurrent use, and must not be copied.
 type Checker struct {
 	mu       sync.Mutex

@@ -196,8 +196,8 @@ func TestDoor_ClockSetBack(t *testing.T) {
 func TestSession_ReservedIDs(t *testing.T) {
 	for id, test := range map[string]struct{ user, visitor bool }{
 		"anna": {true, false}, "addresses": {true, false}, "anonymous2": {true, false}, "Anonymous": {true, false},
-		AnonymousID: {false, true}, "address:": {false, true}, AddressID(here): {false, true}, AddressID(there): {false, true},
-		"": {false, false}, AddressID(netip.Addr{}): {false, false}, strings.Repeat("7", 257): {false, false},
+		AnonymousID: {false, true}, "address:": {false, true}, AddressID(here, 64): {false, true}, AddressID(there, 64): {false, true},
+		"": {false, false}, AddressID(netip.Addr{}, 64): {false, false}, strings.Repeat("7", 257): {false, false},
 	} {
 		door := newDoor(t, nil)
 		session, err := door.Admit(t.Context(), named(id), here, "lobby")
@@ -218,7 +218,7 @@ func TestSession_ReservedIDs(t *testing.T) {
 
 // Anonymous visitors are limited by address only, and visitors by address as users.
 func TestSession_AdmitVisitor(t *testing.T) {
-	for id, want := range map[string]error{AnonymousID: nil, AddressID(here): ErrConnections} {
+	for id, want := range map[string]error{AnonymousID: nil, AddressID(here, 64): ErrConnections} {
 		door := newDoor(t, &Options{MaxConnections: 1, Connects: free, ConnectsPerAddress: free})
 		for i, want := range []error{nil, want} {
 			session, err := door.Accept(t.Context(), here)

@@ -17,14 +17,23 @@ const AnonymousID = "anonymous"
 // addressPrefix is the prefix of the IDs that AddressID returns.
 const addressPrefix = "address:"
 
-// AddressID returns the user ID of the visitors from an address, as "address:192.0.2.7", or
-// "address:2001:db8::/64" for IPv6. Everyone behind one address is therefore one user. The ID is
-// empty for the zero Addr, and a user without an ID isn't admitted.
-func AddressID(addr netip.Addr) string {
-	if !addr.IsValid() {
+// AddressID returns the user ID of the visitors from an address, as "address:192.0.2.7". Addresses
+// that share the first ipv6Bits bits of an IPv6 address have the same ID, as
+// "address:2001:db8::/64"; 64 is usual. Everyone behind one address is therefore one user. The ID
+// is empty for the zero Addr, or if ipv6Bits isn't from 0 to 128; a user without an ID isn't
+// admitted.
+func AddressID(addr netip.Addr, ipv6Bits int) string {
+	network := Network(addr, ipv6Bits)
+	if !network.IsValid() {
 		return ""
 	}
-	return addressPrefix + AddressKey(addr)
+	id := append(make([]byte, 0, 64), addressPrefix...)
+	if network.Addr().Is4() {
+		id = network.Addr().AppendTo(id)
+	} else {
+		id = network.AppendTo(id)
+	}
+	return string(id)
 }
 
 // IsReservedID reports whether an ID belongs to visitors. Refuse such a name when users register.

@@ -3,12 +3,8 @@ package httpguard
 import (
 	"net/http"
 	"net/netip"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/chatguard/chatguard"
 )
 
 // newRequest returns a request from a peer. The hops are its X-Forwarded-For entries.
@@ -163,18 +159,4 @@ func FuzzClientAddress(f *testing.F) {
 			}
 		}
 	})
-}
-
-// A block of addresses has eight times the limit of one address, in both buckets of a cascade.
-func TestBlockLimit(t *testing.T) {
-	for _, test := range []struct{ one, want chatguard.Limit }{
-		{chatguard.TokenBucketLimit("a", 5, 8*time.Second), chatguard.TokenBucketLimit("a", 40, time.Second)},
-		{chatguard.CascadeLimit("a", 5, 8*time.Second, 2, 80*time.Second), chatguard.CascadeLimit("a", 40, time.Second, 16, 10*time.Second)},
-		{chatguard.SlidingLogLimit("a", 200, time.Minute), chatguard.SlidingLogLimit("a", 1024, time.Minute)},
-		{chatguard.Limit{}, chatguard.Limit{}},
-	} {
-		if got := blockLimit(test.one); !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%+v, want %+v", got, test.want)
-		}
-	}
 }

@@ -4,8 +4,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // BenchmarkHeaders sets the rate-limit headers of a verdict.
@@ -29,5 +31,29 @@ func BenchmarkLimit(b *testing.B) {
 	for b.Loop() {
 		w.Body.Reset()
 		handler.ServeHTTP(w, r)
+	}
+}
+
+// BenchmarkSessions admits connections of one user, calls a handler that does nothing, and releases
+// them.
+func BenchmarkSessions(b *testing.B) {
+	identify := func(*http.Request) (chatguard.User, error) { return chatguard.User{ID: "48215771"}, nil }
+	many := chatguard.TokenBucketLimit("connects", 1<<20, time.Millisecond)
+	for _, addr := range []string{"192.0.2.7:51034", "[2001:db8:1:2::7]:51034"} {
+		b.Run(addr, func(b *testing.B) {
+			door := mustDoor(b, newEnforcingGuard(b, nil, nil), connguard.Options{Connects: many, ConnectsPerAddress: many})
+			in, err := Sessions(door, identify, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			handler := in(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			r := httptest.NewRequest("GET", "/", nil)
+			r.RemoteAddr = addr
+			w := httptest.NewRecorder()
+			b.ReportAllocs()
+			for b.Loop() {
+				handler.ServeHTTP(w, r)
+			}
+		})
 	}
 }

@@ -10,10 +10,11 @@
 //	limit, err := httpguard.Limit(guard, httpguard.ByKey("Authorization", userOf), nil)
 //	err = http.ListenAndServe("localhost:8000", limit(api))
 //
-// A chat over WebSocket: [Sessions] limits connections and identifies their users at the handshake.
-// The handler's [Session] judges each message.
+// A chat over WebSocket: [Sessions] puts a [connguard.Door] in front of a handler. It limits
+// connections, and identifies their users at the handshake. The session judges each message.
 //
-//	in, err := httpguard.Sessions(guard, account, nil)
+//	door, err := connguard.New(guard, nil)
+//	in, err := httpguard.Sessions(door, account, nil)
 //	err = http.ListenAndServe("localhost:8000", in(chat))
 //
 //	// in chat, for each message:
@@ -37,6 +38,6 @@
 // [ByKey], [ByAddress], [ByValue], [Anonymous] and [FirstOf] identify users. [SetHeaders] describes
 // any verdict in the headers of a response.
 //
-// The package imports only chatguard and the standard library, and starts no goroutine. Everything
+// The package imports only chatguard, connguard and the standard library, and starts no goroutine. Everything
 // is safe for concurrent use.
 package httpguard

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // userFromHeader identifies users by a header that anybody can write, which is good enough for a
@@ -27,21 +28,21 @@ func userFromHeader(r *http.Request) (chatguard.User, error) {
 // door is a loopback server behind the middleware.
 type door struct {
 	*httptest.Server
-	sessions chan *Session // admitted sessions
+	sessions chan *connguard.Session // admitted sessions
 }
 
 // layer is a handler in front of the middleware or behind it.
 type layer func(http.Handler) http.Handler
 
 // newDoor puts a handler behind the middleware, and both on an HTTP server that is not started yet.
-func newDoor(t *testing.T, opts SessionOptions, outer layer, handler http.HandlerFunc) *door {
+func newDoor(t *testing.T, limits connguard.Options, opts SessionOptions, outer layer, handler http.HandlerFunc) *door {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), userFromHeader, &opts)
+	middleware, err := Sessions(mustDoor(t, newEnforcingGuard(t, nil, nil), limits), userFromHeader, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &door{sessions: make(chan *Session, 10)}
+	d := &door{sessions: make(chan *connguard.Session, 10)}
 	d.Server = httptest.NewUnstartedServer(outer(middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.sessions <- SessionFrom(r.Context())
 		handler(w, r)

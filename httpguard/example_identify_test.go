@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -48,14 +50,16 @@ func ExampleSessionOptions() {
 		}
 		return chatguard.User{ID: "48215771", Roles: chatguard.RolesOf(chatguard.Subscriber)}, nil
 	}
-	in, err := httpguard.Sessions(guard, account, &httpguard.SessionOptions{
-		Channel:            func(r *http.Request) string { return r.PathValue("room") },
-		MaxConnections:     1,
-		Connects:           httpguard.NoLimit,
-		ConnectsPerAddress: httpguard.NoLimit,
-		Addresses:          &httpguard.AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
-		Authenticate:       `Cookie realm="chat"`,
-		Refused:            refuse,
+	door, err := connguard.New(guard, &connguard.Options{MaxConnections: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	in, err := httpguard.Sessions(door, account, &httpguard.SessionOptions{
+		Channel:      func(r *http.Request) string { return r.PathValue("room") },
+		Addresses:    &httpguard.AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+		Authenticate: `Cookie realm="chat"`,
+		Refused:      refuse,
+		Logger:       slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -67,7 +71,7 @@ func ExampleSessionOptions() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		session.SetHeaders(w.Header(), verdict)
+		httpguard.SetHeaders(w.Header(), guard, verdict)
 		fmt.Fprintf(w, "%s in %s from %s", session.User().ID, session.ChannelID(), session.Address())
 	})))
 
@@ -87,9 +91,9 @@ func refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	switch {
 	case errors.Is(err, httpguard.ErrNobody):
 		http.Error(w, "please sign in", http.StatusUnauthorized)
-	case errors.Is(err, httpguard.ErrConnections):
+	case errors.Is(err, connguard.ErrConnections):
 		http.Error(w, "the chat is open in another tab", http.StatusTooManyRequests)
-	case errors.Is(err, httpguard.ErrReservedID):
+	case errors.Is(err, connguard.ErrReservedID):
 		http.Error(w, "please choose another name", http.StatusForbidden)
 	default:
 		http.Error(w, "sorry", http.StatusInternalServerError)
@@ -100,7 +104,7 @@ func refuse(w http.ResponseWriter, _ *http.Request, err error) {
 func ExampleSetHeaders() {
 	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))
 	for range 2 {
-		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: httpguard.MainChannel, User: chatguard.User{ID: httpguard.AnonymousID}})
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: httpguard.MainChannel, User: chatguard.User{ID: connguard.AnonymousID}})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -114,10 +118,10 @@ func ExampleSetHeaders() {
 }
 
 // A handler that somebody forgot to put behind Sessions hangs up.
-func ExampleSession() {
+func ExampleSessionFrom() {
 	session := httpguard.SessionFrom(httptest.NewRequest("GET", "/chat", nil).Context())
 	_, err := session.Check(session.Context(), chatguard.Message{Text: "hello"})
-	fmt.Println(errors.Is(err, httpguard.ErrNoSession), session.Context().Err())
+	fmt.Println(errors.Is(err, connguard.ErrNoSession), session.Context().Err())
 	<-session.Done()
 	// Output: true context canceled
 }

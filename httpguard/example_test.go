@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -19,7 +20,11 @@ import (
 // anonymous. The server judges each message, and sends the verdict to its author.
 func ExampleSessions() {
 	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))
-	protect, err := httpguard.Sessions(guard, httpguard.FirstOf(httpguard.ByKey("Authorization", userOf), httpguard.Anonymous), nil)
+	door, err := connguard.New(guard, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	protect, err := httpguard.Sessions(door, httpguard.FirstOf(httpguard.ByKey("Authorization", userOf), httpguard.Anonymous), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
@@ -22,6 +23,16 @@ func newEnforcingGuard(t testing.TB, change func(*chatguard.Policy), opts *chatg
 		t.Fatal(err)
 	}
 	return g
+}
+
+// mustDoor returns a Door for the Guard's connections.
+func mustDoor(t testing.TB, guard *chatguard.Guard, opts connguard.Options) *connguard.Door {
+	t.Helper()
+	door, err := connguard.New(guard, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return door
 }
 
 // messageFrom returns a message that a user sends in channel "1" some seconds after monday.

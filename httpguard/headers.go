@@ -50,14 +50,6 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	setHeader(h, "X-Ratelimit-Reset", strconv.FormatInt(v.ResetAt.Add(time.Second-1).Unix(), 10))
 }
 
-// SetHeaders describes one of the session's verdicts in a response's headers, as the function
-// SetHeaders does. On a nil Session, it sets nothing.
-func (s *Session) SetHeaders(h http.Header, v chatguard.Verdict) {
-	if s != nil {
-		SetHeaders(h, s.guard, v)
-	}
-}
-
 // setHeader is http.Header.Set for a name in canonical form.
 func setHeader(h http.Header, name, value string) { h[name] = []string{value} }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // frameworkWriter is the writer that a framework such as gin gives to handlers, whatever writer the
@@ -78,7 +79,7 @@ func TestSession_HiddenWriter(t *testing.T) {
 				}))
 			}
 			opts := SessionOptions{Logger: slog.New(slog.NewTextHandler(&logged, nil))}
-			d := newDoor(t, opts, answerLater, func(w http.ResponseWriter, r *http.Request) { test.handle(t, w, r) })
+			d := newDoor(t, connguard.Options{}, opts, answerLater, func(w http.ResponseWriter, r *http.Request) { test.handle(t, w, r) })
 			d.Start()
 			for range 2 {
 				v := d.visit(t, "anna")
@@ -103,8 +104,7 @@ func TestSession_HiddenWriter(t *testing.T) {
 
 // With Sessions around the framework, the same handler's session ends with its connection.
 func TestSession_AroundFramework(t *testing.T) {
-	opts := SessionOptions{MaxConnections: 1}
-	d := newDoor(t, opts, noLayer, framework(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	d := newDoor(t, connguard.Options{MaxConnections: 1}, SessionOptions{}, noLayer, framework(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		serve, _ := takeOver(t, hiddenWriter(r), SessionFrom(r.Context()).User().ID)
 		go serve()
 	})).ServeHTTP)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/http"
+
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // sessionWriter is the ResponseWriter of a session. If a handler takes over the connection, closing
@@ -12,7 +14,7 @@ import (
 // browsers no longer accept pushes, and a chat sends no files.
 type sessionWriter struct {
 	http.ResponseWriter
-	session *Session
+	session *connguard.Session
 	upgrade bool     // the client asks for another protocol, such as WebSocket
 	hidden  func()   // called if the connection was taken over through another writer
 	taken   net.Conn // the connection, after a takeover
@@ -43,11 +45,7 @@ func (w *sessionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		w.taken = &tcpConn{tcp, w.session}
-	} else {
-		w.taken = &takenConn{conn, w.session}
-	}
+	w.taken = w.session.Wrap(conn)
 	return w.taken, buffered, nil
 }
 
@@ -61,9 +59,9 @@ func (w *sessionWriter) finish(returned bool) {
 	case w.taken != nil:
 	case w.upgrade && isHijacked(w.ResponseWriter):
 		w.hidden()
-		w.session.end(errHidden)
+		w.session.CloseWithError(errHidden)
 	default:
-		w.session.end(nil)
+		w.session.Close()
 	}
 }
 
@@ -86,37 +84,3 @@ func isHijacked(w http.ResponseWriter) bool {
 		w = inner.Unwrap()
 	}
 }
-
-// tcpConn is a TCP connection that was taken over. It is a separate type because it must have the
-// methods of *net.TCPConn. Some fast paths look for those methods, above all when they write
-// several buffers at once.
-type tcpConn struct {
-	*net.TCPConn
-	session *Session
-}
-
-// Close closes the connection and ends the session.
-func (c *tcpConn) Close() error {
-	defer c.session.end(nil)
-	return c.TCPConn.Close()
-}
-
-// NetConn returns the underlying connection. Closing the underlying connection doesn't end the
-// session.
-func (c *tcpConn) NetConn() net.Conn { return c.TCPConn }
-
-// takenConn is any other connection that was taken over, such as one under TLS or a Unix socket.
-type takenConn struct {
-	net.Conn
-	session *Session
-}
-
-// Close closes the connection and ends the session.
-func (c *takenConn) Close() error {
-	defer c.session.end(nil)
-	return c.Conn.Close()
-}
-
-// NetConn returns the underlying connection, such as a *tls.Conn. Closing the underlying connection
-// doesn't end the session.
-func (c *takenConn) NetConn() net.Conn { return c.Conn }

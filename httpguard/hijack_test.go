@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/chatguard/chatguard/connguard"
 )
 
 func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
@@ -24,7 +26,7 @@ func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 					continue // these libraries don't call Unwrap
 				}
 				t.Run(library+", "+outer+" before, "+inner+" behind", func(t *testing.T) {
-					d := newDoor(t, SessionOptions{MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
+					d := newDoor(t, connguard.Options{MaxConnections: 1}, SessionOptions{}, layers[outer], layers[inner](handler).ServeHTTP)
 					d.Start()
 					checkOnePlace(t, d, library == "websocket")
 				})
@@ -104,7 +106,7 @@ func TestSession_EndsOnPanic(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			}
-			d := newDoor(t, SessionOptions{MaxConnections: 1}, outer, panics)
+			d := newDoor(t, connguard.Options{MaxConnections: 1}, SessionOptions{}, outer, panics)
 			d.Start()
 			for range 2 {
 				conn, err := net.Dial("tcp", d.Listener.Addr().String())
@@ -137,7 +139,7 @@ func TestHijack_Connection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conns := make(chan net.Conn, 10)
-			d := newDoor(t, SessionOptions{MaxConnections: 1, MaxConnectionsPerAddress: 2}, noLayer, func(w http.ResponseWriter, r *http.Request) {
+			d := newDoor(t, connguard.Options{MaxConnections: 1, MaxConnectionsPerAddress: 2}, SessionOptions{}, noLayer, func(w http.ResponseWriter, r *http.Request) {
 				serve, conn := takeOver(t, w.(http.Hijacker), SessionFrom(r.Context()).User().ID)
 				conns <- conn
 				serve()
@@ -156,7 +158,7 @@ func TestHijack_Connection(t *testing.T) {
 }
 
 func TestSessions_NoAddressNoAddressLimit(t *testing.T) {
-	d := newDoor(t, SessionOptions{MaxConnectionsPerAddress: 1}, noLayer, libraries(t)["stream"])
+	d := newDoor(t, connguard.Options{MaxConnectionsPerAddress: 1}, SessionOptions{}, noLayer, libraries(t)["stream"])
 	d.startUnix(t)
 	for _, user := range []string{"anna", "ben"} {
 		if v := d.visit(t, user); v.status != 200 {
@@ -169,7 +171,7 @@ func TestSessions_NoAddressNoAddressLimit(t *testing.T) {
 }
 
 func TestHijack_Unsupported(t *testing.T) {
-	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), Anonymous, nil)
+	middleware, err := Sessions(mustDoor(t, newEnforcingGuard(t, nil, nil), connguard.Options{}), Anonymous, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,20 +12,9 @@ import (
 	"github.com/chatguard/chatguard/connguard"
 )
 
-// ErrReservedID says that identify returned an ID that only Anonymous and ByAddress may return:
-// AnonymousID, or an ID that begins with "address:". A user who could choose such an ID could use
-// up the allowance of visitors, or avoid some limits.
-var ErrReservedID = errors.New("httpguard: the user ID is reserved for httpguard.Anonymous and httpguard.ByAddress: return the User that they return, and don't let users choose this ID")
-
 // ErrNobody is the error that an identification function returns if the request doesn't identify a
 // known user. The middleware then answers with status 401.
 var ErrNobody = errors.New("httpguard: the request doesn't identify a known user")
-
-// AnonymousID is the user ID shared by everyone who isn't signed in.
-const AnonymousID = "anonymous"
-
-// addressPrefix is the prefix of the IDs that ByAddress returns.
-const addressPrefix = "address:"
 
 // guestKey is the context key for the guest of a request behind the middleware.
 type guestKey struct{}
@@ -48,22 +37,20 @@ func guest(r *http.Request, id string) chatguard.User {
 // identified returns the user whom identify identifies. guest is the place of the request's guest.
 func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request, guest *string) (chatguard.User, error) {
 	user, err := identify(r)
-	if err == nil && isReserved(user.ID) && user.ID != *guest {
-		err = fmt.Errorf("httpguard: identify returned %q: %w", user.ID, ErrReservedID)
+	if err == nil && connguard.IsReservedID(user.ID) && user.ID != *guest {
+		err = fmt.Errorf("httpguard: identify returned %q: %w", user.ID, connguard.ErrReservedID)
 	}
 	return user, err
 }
 
-func isReserved(id string) bool { return id == AnonymousID || strings.HasPrefix(id, addressPrefix) }
-
-// Anonymous identifies everyone as the same user, AnonymousID, who has a single allowance of
-// messages. Connections of AnonymousID are limited by address only.
-func Anonymous(r *http.Request) (chatguard.User, error) { return guest(r, AnonymousID), nil }
+// Anonymous identifies everyone as the same user, connguard.AnonymousID, who has a single
+// allowance of messages. Their connections are limited by address only.
+func Anonymous(r *http.Request) (chatguard.User, error) { return guest(r, connguard.AnonymousID), nil }
 
 // ByAddress identifies users by the address that the request comes from, as ClientAddress returns
-// it. The user ID is "address:192.0.2.7", or "address:2001:db8::/64" for IPv6. Everyone behind one
-// address is therefore one user. For a request without an address, such as one over a Unix socket,
-// it returns an error and no user.
+// it. The user ID is that of connguard.AddressID. Everyone behind one address is therefore one
+// user. For a request without an address, such as one over a Unix socket, it returns an error and
+// no user.
 func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error) {
 	bits := opts.bits()
 	return func(r *http.Request) (chatguard.User, error) {
@@ -74,13 +61,7 @@ func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error)
 		if bits < 1 || bits > 128 {
 			return chatguard.User{}, fmt.Errorf("httpguard: AddressOptions.IPv6Bits is %d: use a number from 1 to 128", bits)
 		}
-		id := append(make([]byte, 0, 64), addressPrefix...)
-		if network := connguard.Network(addr, bits); network.Addr().Is4() {
-			id = network.Addr().AppendTo(id)
-		} else {
-			id = network.AppendTo(id)
-		}
-		return guest(r, string(id)), nil
+		return guest(r, connguard.AddressID(addr, bits)), nil
 	}
 }
 

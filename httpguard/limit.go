@@ -73,8 +73,8 @@ type limiter struct {
 // of the inner one, unless the outer one refuses. The error says which argument is missing.
 //
 // Limit answers a throttled request with 429 and Retry-After, and ErrNobody from identify with 401.
-// It answers a mistake (another error of identify, a user without an ID, ErrReservedID) with 500,
-// and logs it. It sets RateLimit, RateLimit-Policy and X-RateLimit-* as SetHeaders does, whether
+// It answers a mistake (another error of identify, a user without an ID, connguard.ErrReservedID) with
+// 500, and logs it. It sets RateLimit, RateLimit-Policy and X-RateLimit-* as SetHeaders does, whether
 // the request passes or not. If a leaky bucket delays a request, Limit holds it for the delay,
 // unless the request's context ends first. The handler can read the verdict with VerdictFrom.
 //
@@ -85,8 +85,11 @@ type limiter struct {
 // Limit calls identify before it judges, so it doesn't limit how often an address can guess keys.
 // Put another Limit with ByAddress around it for that.
 func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error), opts *LimitOptions) (func(http.Handler) http.Handler, error) {
-	if err := checkArguments(guard, identify); err != nil {
-		return nil, err
+	switch {
+	case guard == nil:
+		return nil, errors.New("httpguard: the Guard is nil: pass the one that chatguard.New returns")
+	case identify == nil:
+		return nil, errNoIdentify
 	}
 	l := &limiter{LimitOptions: *cmp.Or(opts, &LimitOptions{}), guard: guard, identify: identify}
 	l.Channel = channelOr(l.Channel)
@@ -99,16 +102,8 @@ func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User,
 	}, nil
 }
 
-// checkArguments checks the arguments that Limit and Sessions require.
-func checkArguments(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User, error)) error {
-	switch {
-	case guard == nil:
-		return errors.New("httpguard: the Guard is nil: pass the one that chatguard.New returns")
-	case identify == nil:
-		return errors.New("httpguard: identify is nil: pass ByKey, ByAddress, Anonymous or your own function")
-	}
-	return nil
-}
+// errNoIdentify is the error of Limit and Sessions without a func that identifies users.
+var errNoIdentify = errors.New("httpguard: identify is nil: pass ByKey, ByAddress, Anonymous or your own function")
 
 func (l *limiter) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if l.Skip != nil && l.Skip(r) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/limitinfo"
 )
@@ -129,7 +130,7 @@ func TestLimit_Refusals(t *testing.T) {
 		{"nobody", identifyAs("", ErrNobody), LimitOptions{Authenticate: `Bearer realm="api"`}, 401, "You are not signed in. Sign in, then try again.\n", ""},
 		{"an error", identifyAs("", broken), LimitOptions{}, 500, mistake, "10.0.0.5"},
 		{"no user ID", identifyAs("", nil), LimitOptions{}, 500, mistake, "the user ID is empty"},
-		{"a reserved ID", identifyAs(AnonymousID, nil), LimitOptions{}, 500, mistake, "reserved"},
+		{"a reserved ID", identifyAs(connguard.AnonymousID, nil), LimitOptions{}, 500, mistake, "reserved"},
 		{"no channel", Anonymous, LimitOptions{Channel: func(*http.Request) string { return "" }}, 500, mistake, "the channel ID is empty"},
 		{"a negative cost", Anonymous, LimitOptions{Cost: costs(-1)}, 500, mistake, "the cost is negative"},
 		{"never", Anonymous, LimitOptions{Cost: costs(9)}, 429, "The request costs more than the limit ever allows.\n", ""},
@@ -224,26 +225,23 @@ func TestLimit_HoldsDelayed(t *testing.T) {
 
 func TestLimit_MissingArguments(t *testing.T) {
 	guard := newEnforcingGuard(t, nil, nil)
-	for _, build := range []func(*chatguard.Guard, func(*http.Request) (chatguard.User, error)) error{
-		func(g *chatguard.Guard, identify func(*http.Request) (chatguard.User, error)) error {
-			_, err := Limit(g, identify, nil)
-			return err
-		},
-		func(g *chatguard.Guard, identify func(*http.Request) (chatguard.User, error)) error {
-			_, err := Sessions(g, identify, nil)
-			return err
-		},
+	door := mustDoor(t, guard, connguard.Options{})
+	for _, test := range []struct {
+		limit, sessions error
+		want            string
+	}{
+		{second(Limit(nil, Anonymous, nil)), second(Sessions(nil, Anonymous, nil)), "is nil: pass the one that"},
+		{second(Limit(guard, nil, nil)), second(Sessions(door, nil, nil)), "identify is nil"},
 	} {
-		for want, err := range map[string]error{"the Guard is nil": build(nil, Anonymous), "identify is nil": build(guard, nil)} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, want %s", err, want)
+		for _, err := range []error{test.limit, test.sessions} {
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %s", err, test.want)
 			}
-		}
-		if err := build(guard, Anonymous); err != nil {
-			t.Error(err)
 		}
 	}
 	if v, ok := VerdictFrom(t.Context()); ok || v != (chatguard.Verdict{}) {
 		t.Errorf("a verdict of no Limit: %+v", v)
 	}
 }
+
+func second(_ func(http.Handler) http.Handler, err error) error { return err }

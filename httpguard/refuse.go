@@ -6,13 +6,11 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
-
-// retryConnections is the Retry-After, in seconds, of ErrConnections. Nobody knows when another
-// connection will close.
-const retryConnections = 5
 
 // refuser answers requests that are refused.
 type refuser struct {
@@ -34,9 +32,11 @@ func (a *refuser) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		if seconds := throttled.Verdict.RetryAfterSeconds(); seconds > 0 {
 			setHeader(w.Header(), "Retry-After", strconv.Itoa(seconds))
 		}
-	case errors.Is(err, ErrConnections):
-		status, text = http.StatusTooManyRequests, "You have too many connections open. Close one, then try again."
-		setHeader(w.Header(), "Retry-After", strconv.Itoa(retryConnections))
+	case errors.Is(err, connguard.ErrConnections):
+		var wait time.Duration
+		status = http.StatusTooManyRequests
+		text, wait = connguard.Answer(err)
+		setHeader(w.Header(), "Retry-After", strconv.Itoa(int(wait/time.Second)))
 	case errors.Is(err, ErrNobody):
 		status, text = http.StatusUnauthorized, "You are not signed in. Sign in, then try again."
 		if a.authenticate != "" {

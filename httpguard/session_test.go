@@ -1,9 +1,9 @@
 package httpguard
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/internal/inner"
 )
 
@@ -24,7 +25,7 @@ type frame struct {
 
 func TestSession_JudgesEachFrame(t *testing.T) {
 	guard := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[:1] }, nil)
-	middleware, err := Sessions(guard, func(*http.Request) (chatguard.User, error) {
+	middleware, err := Sessions(mustDoor(t, guard, connguard.Options{}), func(*http.Request) (chatguard.User, error) {
 		return chatguard.User{ID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP)}, nil
 	}, &SessionOptions{
 		Channel: func(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/") },
@@ -100,14 +101,14 @@ func TestSession_JudgesEachFrame(t *testing.T) {
 }
 
 func TestSession_PlainRequest(t *testing.T) {
-	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), Anonymous, nil)
+	middleware, err := Sessions(mustDoor(t, newEnforcingGuard(t, nil, nil), connguard.Options{}), Anonymous, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s *Session
+	var s *connguard.Session
 	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		s = SessionFrom(r.Context())
-		if s.User().ID != AnonymousID || s.ChannelID() != MainChannel || s.Address().String() != "192.0.2.1" {
+		if s.User().ID != connguard.AnonymousID || s.ChannelID() != MainChannel || s.Address().String() != "192.0.2.1" {
 			t.Errorf("%+v in %s from %s", s.User(), s.ChannelID(), s.Address())
 		}
 		if SessionFrom(s.Context()) != s || s.Context().Value(http.ServerContextKey) != r.Context().Value(http.ServerContextKey) {
@@ -118,48 +119,21 @@ func TestSession_PlainRequest(t *testing.T) {
 		}
 	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	<-s.Done()
-	if v, err := s.Check(t.Context(), chatguard.Message{}); err != nil || !v.Allowed || v.UserID != AnonymousID || v.ChannelID != MainChannel {
+	if v, err := s.Check(t.Context(), chatguard.Message{}); err != nil || !v.Allowed || v.UserID != connguard.AnonymousID || v.ChannelID != MainChannel {
 		t.Errorf("a message that was still on its way: %+v, %v", v, err)
 	}
 }
 
 // A handler that isn't behind Sessions gets a nil session, which judges nothing and has ended.
-func TestSession_Nil(t *testing.T) {
-	s := SessionFrom(t.Context())
-	if m := s.Message(messageFrom("7", 0)); m.User != (chatguard.User{}) || !m.SentAt.IsZero() {
-		t.Errorf("a message without a session: %+v", m)
-	}
-	if v, err := s.Check(t.Context(), messageFrom("7", 0)); s != nil || err != ErrNoSession || v != (chatguard.Verdict{}) {
-		t.Errorf("%+v, %v", v, err)
-	}
-	if s.User() != (chatguard.User{}) || s.ChannelID() != "" || s.Address().IsValid() {
-		t.Errorf("%+v in %q from %s", s.User(), s.ChannelID(), s.Address())
-	}
-	<-s.Done()
-	if err := context.Cause(s.Context()); err != ErrNoSession {
-		t.Errorf("the context has ended because of %v", err)
-	}
-	h := http.Header{}
-	if s.SetHeaders(h, mustCheck(t, newEnforcingGuard(t, nil, nil), messageFrom("7", 0))); len(h) != 0 {
-		t.Errorf("headers %v", h)
-	}
-}
-
-func TestSession_CheckDoesNotAllocate(t *testing.T) {
-	s := &Session{guard: newEnforcingGuard(t, nil, nil), user: chatguard.User{ID: "7"}, channel: MainChannel}
-	ctx, m := t.Context(), chatguard.Message{Text: "hello"}
-	if allocs := testing.AllocsPerRun(100, func() {
-		if _, err := s.Check(ctx, m); err != nil {
-			t.Error(err)
-		}
-	}); allocs != 0 {
-		t.Errorf("%v allocations", allocs)
+func TestSessionFrom_None(t *testing.T) {
+	if s := SessionFrom(t.Context()); s != nil {
+		t.Errorf("%+v", s)
 	}
 }
 
 // A verdict of a session has all it takes to describe it: the author's roles and the channel, which
 // the message needn't name.
-func TestSession_SetHeaders(t *testing.T) {
+func TestSetHeaders_Session(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		room  string
@@ -186,14 +160,17 @@ func TestSession_SetHeaders(t *testing.T) {
 		if err := inner.At(guard, monday).SetChannelPolicy("slow room", slow); err != nil {
 			t.Fatal(err)
 		}
-		session := &Session{guard: guard, user: chatguard.User{ID: "7", Roles: test.roles}, channel: test.room}
+		session, err := mustDoor(t, guard, connguard.Options{}).Admit(t.Context(), chatguard.User{ID: "7", Roles: test.roles}, netip.Addr{}, test.room)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, want := range test.want {
 			v, err := session.Check(t.Context(), chatguard.Message{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			h := http.Header{}
-			session.SetHeaders(h, v)
+			SetHeaders(h, guard, v)
 			for name, value := range want {
 				if h.Get(name) != value {
 					t.Errorf("%s, message %d: %s: %q, want %q", test.name, i, name, h.Get(name), value)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 // quiet is the log of servers whose handlers panic on purpose.
@@ -32,7 +33,7 @@ type visitor struct {
 }
 
 // newVisitor returns a visitor of a middleware that takes the user from a header if identify is nil.
-func newVisitor(t *testing.T, identify func(*http.Request) (chatguard.User, error), opts SessionOptions) *visitor {
+func newVisitor(t *testing.T, identify func(*http.Request) (chatguard.User, error), limits connguard.Options, opts SessionOptions) *visitor {
 	t.Helper()
 	v := &visitor{t: t, now: monday, during: func() {}}
 	// httptest's addresses
@@ -43,7 +44,8 @@ func newVisitor(t *testing.T, identify func(*http.Request) (chatguard.User, erro
 			return userFromHeader(r)
 		}
 	}
-	middleware, err := Sessions(newEnforcingGuard(t, nil, &chatguard.Options{Now: func() time.Time { return v.now }}), identify, &opts)
+	guard := newEnforcingGuard(t, nil, &chatguard.Options{Now: func() time.Time { return v.now }})
+	middleware, err := Sessions(mustDoor(t, guard, limits), identify, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func (v *visitor) check(user, addr string, status int, retry string) {
 }
 
 func TestSessions_ConnectsPerUser(t *testing.T) {
-	v := newVisitor(t, nil, SessionOptions{})
+	v := newVisitor(t, nil, connguard.Options{}, SessionOptions{})
 	for range 10 {
 		v.check("anna", "198.51.100.1", 200, "")
 	}
@@ -87,7 +89,7 @@ func TestSessions_ConnectsPerUser(t *testing.T) {
 
 // If the Guard's clock is set back, users may connect as often as before.
 func TestSessions_ClockSetBack(t *testing.T) {
-	v := newVisitor(t, nil, SessionOptions{})
+	v := newVisitor(t, nil, connguard.Options{}, SessionOptions{})
 	for range 10 {
 		v.check("anna", "198.51.100.1", 200, "")
 	}
@@ -100,7 +102,7 @@ func TestSessions_ClockSetBack(t *testing.T) {
 }
 
 func TestSessions_ConnectsPerAddress(t *testing.T) {
-	v := newVisitor(t, nil, SessionOptions{})
+	v := newVisitor(t, nil, connguard.Options{}, SessionOptions{})
 	for i := range 40 {
 		v.check(string(rune('a'+i)), "2001:db8:0:1::1", 200, "")
 	}
@@ -115,7 +117,7 @@ func TestSessions_ConnectsPerAddress(t *testing.T) {
 }
 
 func TestSessions_ConnectsPerBlock(t *testing.T) {
-	v := newVisitor(t, nil, SessionOptions{})
+	v := newVisitor(t, nil, connguard.Options{}, SessionOptions{})
 	for i := range 320 { // each from its own /64
 		v.check(fmt.Sprint("user", i), fmt.Sprintf("2001:db8:0:%x::1", i), 200, "")
 	}
@@ -129,7 +131,7 @@ func TestSessions_ConnectsPerBlock(t *testing.T) {
 
 func TestSessions_OpenConnectionsPerBlock(t *testing.T) {
 	free := chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 1000, Refill: time.Second}
-	v := newVisitor(t, nil, SessionOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
+	v := newVisitor(t, nil, connguard.Options{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free}, SessionOptions{})
 	var visits [][2]string
 	want := slices.Repeat([]int{200}, 8)
 	for i := range 9 {
@@ -145,9 +147,9 @@ func TestSessions_OpenConnectionsPerBlock(t *testing.T) {
 
 func TestSessions_GuessingIsLimited(t *testing.T) {
 	nobody := func(*http.Request) (chatguard.User, error) { return chatguard.User{}, ErrNobody }
-	v := newVisitor(t, nobody, SessionOptions{
+	v := newVisitor(t, nobody, connguard.Options{
 		ConnectsPerAddress: chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 2, Refill: 90 * time.Second},
-	})
+	}, SessionOptions{})
 	for _, want := range []int{401, 401, 429} {
 		if w := v.visit("", "198.51.100.1"); w.Code != want {
 			t.Errorf("%d, want %d", w.Code, want)
@@ -176,7 +178,7 @@ func TestSessions_ReservedIDs(t *testing.T) {
 		{"a name", userFromHeader, "anna", 200},
 		{"a name that begins alike", userFromHeader, "addresses", 200},
 		{"a name that ends alike", userFromHeader, "anonymous2", 200},
-		{"anonymous by name", userFromHeader, AnonymousID, 500},
+		{"anonymous by name", userFromHeader, connguard.AnonymousID, 500},
 		{"an address by name", userFromHeader, "address:198.51.100.1", 500},
 		{"another's address by name", userFromHeader, "address:203.0.113.9", 500},
 		{"no address by name", userFromHeader, "address:", 500},
@@ -192,14 +194,14 @@ func TestSessions_ReservedIDs(t *testing.T) {
 				return chatguard.User{}, err
 			}
 			return userFromHeader(r)
-		}, AnonymousID, 500},
+		}, connguard.AnonymousID, 500},
 	} {
 		var told error
-		v := newVisitor(t, test.identify, SessionOptions{Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
+		v := newVisitor(t, test.identify, connguard.Options{}, SessionOptions{Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			told = err
 			w.WriteHeader(http.StatusInternalServerError)
 		}, Logger: slog.New(slog.DiscardHandler)})
-		if got := v.visit(test.user, "198.51.100.1").Code; got != test.status || (got == 500) != errors.Is(told, ErrReservedID) {
+		if got := v.visit(test.user, "198.51.100.1").Code; got != test.status || (got == 500) != errors.Is(told, connguard.ErrReservedID) {
 			t.Errorf("%s: %d, %v; want %d", test.name, got, told, test.status)
 		}
 	}
@@ -208,7 +210,7 @@ func TestSessions_ReservedIDs(t *testing.T) {
 // The handler can still read a form that identify has already read from the request's body.
 func TestIdentify_ReadsTheForm(t *testing.T) {
 	guard := newEnforcingGuard(t, nil, nil)
-	middleware, err := Sessions(guard, func(r *http.Request) (chatguard.User, error) { return chatguard.User{ID: r.FormValue("name")}, nil }, nil)
+	middleware, err := Sessions(mustDoor(t, guard, connguard.Options{}), func(r *http.Request) (chatguard.User, error) { return chatguard.User{ID: r.FormValue("name")}, nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +257,7 @@ func TestSessions_OpenConnections(t *testing.T) {
 		{"of the anonymous", 1, 2, [][2]string{{"", here}, {"", here}, {"", here}, {"", there}}, []int{200, 200, 429, 200}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v := newVisitor(t, identify, SessionOptions{MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
+			v := newVisitor(t, identify, connguard.Options{MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free}, SessionOptions{})
 			for range 3 { // as many places are free as before
 				if got := v.visitTogether(test.visits...); !slices.Equal(got, test.want) {
 					t.Errorf("%v, want %v", got, test.want)
@@ -263,7 +265,7 @@ func TestSessions_OpenConnections(t *testing.T) {
 			}
 		})
 	}
-	v := newVisitor(t, nil, SessionOptions{Connects: free, ConnectsPerAddress: free})
+	v := newVisitor(t, nil, connguard.Options{Connects: free, ConnectsPerAddress: free}, SessionOptions{})
 	if got := v.visitTogether(slices.Repeat([][2]string{{"anna", here}}, 11)...); got[9] != 200 || got[10] != 429 {
 		t.Errorf("without a word on it, a user has %v open", got)
 	}
@@ -287,26 +289,27 @@ func TestSessions_Refusals(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		identify func(*http.Request) (chatguard.User, error)
+		limits   connguard.Options
 		opts     SessionOptions
 		status   int
 		body     string
 		err      error // nil for a *ThrottledError
 		log      string
 	}{
-		{"nobody", identifyAs(chatguard.User{}, ErrNobody), SessionOptions{}, 401,
+		{"nobody", identifyAs(chatguard.User{}, ErrNobody), connguard.Options{}, SessionOptions{}, 401,
 			"You are not signed in. Sign in, then try again.\n", ErrNobody, ""},
-		{"trouble", identifyAs(chatguard.User{}, broken), SessionOptions{}, 500, mistake, broken, "10.0.0.5"},
-		{"no user ID", identifyAs(chatguard.User{Login: "anna"}, nil), SessionOptions{}, 500, mistake, chatguard.ErrNoUser, "the user ID is empty"},
-		{"a long ID", identifyAs(chatguard.User{ID: strings.Repeat("7", 257)}, nil), SessionOptions{}, 500, mistake, chatguard.ErrLongID, "256 bytes"},
-		{"no channel", nil, SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrNoChannel, "the channel ID is empty"},
-		{"too many", nil, SessionOptions{MaxConnections: 1}, 429,
-			"You have too many connections open. Close one, then try again.\n", ErrConnections, ""},
-		{"too often", nil, SessionOptions{Connects: none}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
+		{"trouble", identifyAs(chatguard.User{}, broken), connguard.Options{}, SessionOptions{}, 500, mistake, broken, "10.0.0.5"},
+		{"no user ID", identifyAs(chatguard.User{Login: "anna"}, nil), connguard.Options{}, SessionOptions{}, 500, mistake, chatguard.ErrNoUser, "the user ID is empty"},
+		{"a long ID", identifyAs(chatguard.User{ID: strings.Repeat("7", 257)}, nil), connguard.Options{}, SessionOptions{}, 500, mistake, chatguard.ErrLongID, "256 bytes"},
+		{"no channel", nil, connguard.Options{}, SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrNoChannel, "the channel ID is empty"},
+		{"too many", nil, connguard.Options{MaxConnections: 1}, SessionOptions{}, 429,
+			"You have too many connections open. Close one, then try again.\n", connguard.ErrConnections, ""},
+		{"too often", nil, connguard.Options{Connects: none}, SessionOptions{}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var logged bytes.Buffer
 			test.opts.Logger = slog.New(slog.NewTextHandler(&logged, nil))
-			v := newVisitor(t, test.identify, test.opts)
+			v := newVisitor(t, test.identify, test.limits, test.opts)
 			got := v.refusal()
 			if got.Code != test.status || got.Body.String() != test.body {
 				t.Errorf("%d %q, want %d %q", got.Code, got.Body, test.status, test.body)
@@ -319,7 +322,7 @@ func TestSessions_Refusals(t *testing.T) {
 				told = err
 				w.WriteHeader(http.StatusTeapot)
 			}
-			got = newVisitor(t, test.identify, test.opts).refusal()
+			got = newVisitor(t, test.identify, test.limits, test.opts).refusal()
 			var throttled *chatguard.ThrottledError
 			if as := errors.As(told, &throttled); test.err != nil && !errors.Is(told, test.err) || test.err == nil && !as {
 				t.Errorf("told of %v, want %v", told, test.err)
@@ -341,28 +344,11 @@ func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 }
 
 func TestSessions_NoLimit(t *testing.T) {
-	v := newVisitor(t, nil, SessionOptions{Connects: NoLimit, ConnectsPerAddress: NoLimit})
+	v := newVisitor(t, nil, connguard.Options{Connects: connguard.NoLimit(), ConnectsPerAddress: connguard.NoLimit()}, SessionOptions{})
 	for range 400 {
 		v.check("anna", "2001:db8::1", 200, "")
 	}
 	if w := v.visit("anna", "2001:db8::1"); len(w.Header()) != 0 {
 		t.Errorf("an admitted request: %v", w.Header())
-	}
-}
-
-func TestSessions_InvalidOptions(t *testing.T) {
-	g := newEnforcingGuard(t, nil, nil)
-	bad := chatguard.Limit{Algorithm: chatguard.TokenBucket, Refill: time.Second}
-	for _, test := range []struct {
-		opts        SessionOptions
-		begin, says string
-	}{
-		{SessionOptions{Connects: bad}, "httpguard: SessionOptions.Connects: ", `limit "connects": burst is 0`},
-		{SessionOptions{ConnectsPerAddress: bad}, "httpguard: SessionOptions.ConnectsPerAddress: ", `limit "connects-per-address": burst is 0`},
-	} {
-		_, err := Sessions(g, Anonymous, &test.opts)
-		if err == nil || !strings.HasPrefix(err.Error(), test.begin) || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("error %v, want %s… %s", err, test.begin, test.says)
-		}
 	}
 }

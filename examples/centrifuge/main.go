@@ -13,6 +13,7 @@ import (
 	"github.com/centrifugal/centrifuge"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -46,7 +47,11 @@ func main() {
 
 // chat returns the handler of WebSockets.
 func chat(node *centrifuge.Node, guard *chatguard.Guard) (http.Handler, error) {
-	in, err := httpguard.Sessions(guard, account, &httpguard.SessionOptions{MaxConnections: 3})
+	door, err := connguard.New(guard, &connguard.Options{MaxConnections: 3})
+	if err != nil {
+		return nil, err
+	}
+	in, err := httpguard.Sessions(door, account, nil)
 	if err != nil {
 		return nil, err
 	}

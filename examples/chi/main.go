@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -42,10 +43,13 @@ func routes() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := httpguard.Sessions(guard, httpguard.ByKey("Authorization", account), &httpguard.SessionOptions{
-		Channel:        func(r *http.Request) string { return chi.URLParam(r, "room") },
-		MaxConnections: 3,
-		Authenticate:   `Bearer realm="chat"`,
+	door, err := connguard.New(guard, &connguard.Options{MaxConnections: 3})
+	if err != nil {
+		return nil, err
+	}
+	in, err := httpguard.Sessions(door, httpguard.ByKey("Authorization", account), &httpguard.SessionOptions{
+		Channel:      func(r *http.Request) string { return chi.URLParam(r, "room") },
+		Authenticate: `Bearer realm="chat"`,
 	})
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -42,9 +43,12 @@ func routes() (*echo.Echo, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := httpguard.Sessions(guard, account, &httpguard.SessionOptions{
-		Channel:        func(r *http.Request) string { return r.URL.Path }, // of the routes below only
-		MaxConnections: 3,
+	door, err := connguard.New(guard, &connguard.Options{MaxConnections: 3})
+	if err != nil {
+		return nil, err
+	}
+	in, err := httpguard.Sessions(door, account, &httpguard.SessionOptions{
+		Channel: func(r *http.Request) string { return r.URL.Path }, // of the routes below only
 	})
 	if err != nil {
 		return nil, err

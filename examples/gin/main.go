@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -31,7 +32,11 @@ func routes() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := httpguard.Sessions(guard, httpguard.ByAddress(nil), &httpguard.SessionOptions{MaxConnections: 3})
+	door, err := connguard.New(guard, &connguard.Options{MaxConnections: 3})
+	if err != nil {
+		return nil, err
+	}
+	in, err := httpguard.Sessions(door, httpguard.ByAddress(nil), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -55,14 +56,17 @@ type served struct {
 }
 
 // openChat starts a chat with these options, which may omit Channel.
-func openChat(t *testing.T, p chatguard.Policy, opts httpguard.SessionOptions, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
+func openChat(t *testing.T, p chatguard.Policy, limits connguard.Options, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
 	t.Helper()
 	guard, err := chatguard.New(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Channel = func(r *http.Request) string { return r.FormValue("room") }
-	in, err := httpguard.Sessions(guard, identify, &opts)
+	door, err := connguard.New(guard, &limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := httpguard.Sessions(door, identify, &httpguard.SessionOptions{Channel: func(r *http.Request) string { return r.FormValue("room") }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +182,7 @@ func (v *visitor) wantLines(lines ...string) {
 
 func TestRoom_DeliversMessages(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
+	s := openChat(t, chatguard.DefaultPolicy(), connguard.Options{})
 	defer s.stop()
 	anna, ben, carl := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Carl", "music")
 	waittest.Until(t, func() bool { return s.members() == 3 })
@@ -195,7 +199,7 @@ func TestRoom_DeliversMessages(t *testing.T) {
 }
 
 func TestChat_ThrottledAuthorIsNotified(t *testing.T) {
-	s := openChat(t, slowPolicy(), httpguard.SessionOptions{})
+	s := openChat(t, slowPolicy(), connguard.Options{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
 	waittest.Until(t, func() bool { return s.members() == 2 })
 	for _, text := range []string{"1", "2", "3", "4"} {
@@ -218,7 +222,7 @@ func slowCascade() chatguard.Policy {
 }
 
 func TestCascade_MarksLowPriority(t *testing.T) {
-	s := openChat(t, slowCascade(), httpguard.SessionOptions{})
+	s := openChat(t, slowCascade(), connguard.Options{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
 	waittest.Until(t, func() bool { return s.members() == 2 })
 	for n := range 6 {
@@ -246,7 +250,7 @@ func leakyPolicy(every time.Duration) chatguard.Policy {
 }
 
 func TestHold_DeliversInTurn(t *testing.T) {
-	s := openChat(t, leakyPolicy(20*time.Millisecond), httpguard.SessionOptions{})
+	s := openChat(t, leakyPolicy(20*time.Millisecond), connguard.Options{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
 	waittest.Until(t, func() bool { return s.members() == 2 })
 	anna.say("1")
@@ -259,7 +263,7 @@ func TestHold_DeliversInTurn(t *testing.T) {
 }
 
 func TestHold_DroppedOnLeave(t *testing.T) {
-	s := openChat(t, leakyPolicy(time.Hour), httpguard.SessionOptions{})
+	s := openChat(t, leakyPolicy(time.Hour), connguard.Options{})
 	anna := s.visit(t, "Anna", "main")
 	anna.say("1")
 	anna.say("2")
@@ -275,7 +279,7 @@ func TestHold_DroppedOnLeave(t *testing.T) {
 }
 
 func TestChat_SlowReaderDelaysNobody(t *testing.T) {
-	s := openChat(t, chatguard.Policy{}, httpguard.SessionOptions{})
+	s := openChat(t, chatguard.Policy{}, connguard.Options{})
 	anna, ben, _ := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Slow", "main")
 	waittest.Until(t, func() bool { return s.members() == 3 })
 	text := strings.Repeat("x", mostText)
@@ -301,7 +305,7 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		})))
 	}
-	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{MaxConnections: 1}, panics)
+	s := openChat(t, chatguard.DefaultPolicy(), connguard.Options{MaxConnections: 1}, panics)
 	ben := s.visit(t, "Ben", "main")
 	for range 2 {
 		var anna *visitor
@@ -324,7 +328,7 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 }
 
 func TestServer_RefusesUnknownUser(t *testing.T) {
-	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
+	s := openChat(t, chatguard.DefaultPolicy(), connguard.Options{})
 	for _, name := range []string{"", "  ", "a\x00b", strings.Repeat("x", 33)} {
 		response, err := http.Get("http://" + s.address + "/chat?name=" + url.QueryEscape(name))
 		if err != nil {
@@ -342,7 +346,7 @@ func TestServer_RefusesUnknownUser(t *testing.T) {
 
 // TestServer_GoodbyeAfterFrame stops the server while it writes to a member that doesn't read.
 func TestServer_GoodbyeAfterFrame(t *testing.T) {
-	s := openChat(t, chatguard.Policy{}, httpguard.SessionOptions{})
+	s := openChat(t, chatguard.Policy{}, connguard.Options{})
 	anna, slow := s.visit(t, "Anna", "main"), s.visit(t, "Slow", "main")
 	waittest.Until(t, func() bool { return s.members() == 2 })
 	text := strings.Repeat("x", mostText)

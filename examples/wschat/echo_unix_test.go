@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -112,10 +113,13 @@ func BenchmarkEcho(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in, err := httpguard.Sessions(guard, identify, &httpguard.SessionOptions{
-		Channel:            func(r *http.Request) string { return r.FormValue("room") },
+	door, err := connguard.New(guard, &connguard.Options{
 		ConnectsPerAddress: chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: echoers, Refill: time.Second},
 	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	in, err := httpguard.Sessions(door, identify, &httpguard.SessionOptions{Channel: func(r *http.Request) string { return r.FormValue("room") }})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/dashboard"
 	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/sqlitestore"
@@ -75,7 +76,11 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		return err
 	}
 	var c chat
-	in, err := httpguard.Sessions(guard, identify, &httpguard.SessionOptions{Channel: roomOf})
+	door, err := connguard.New(guard, nil)
+	if err != nil {
+		return err
+	}
+	in, err := httpguard.Sessions(door, identify, &httpguard.SessionOptions{Channel: roomOf})
 	if err != nil {
 		return err
 	}
@@ -129,8 +134,7 @@ func identify(r *http.Request) (chatguard.User, error) {
 		return chatguard.User{}, httpguard.ErrNobody
 	}
 	id := strings.ToLower(name)
-	if id == httpguard.AnonymousID || strings.Contains(id, ":") {
-		// IDs of addresses contain a colon
+	if connguard.IsReservedID(id) {
 		return chatguard.User{}, httpguard.ErrNobody
 	}
 	return chatguard.User{ID: id, Login: id, DisplayName: name}, nil

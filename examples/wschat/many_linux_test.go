@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -264,7 +264,7 @@ func TestServer_TenThousandConnections(t *testing.T) {
 		t.Fatalf("%d files may be open at once, and %d are needed: ulimit -n %d", files.Cur, many+spare, 2*many)
 	}
 	leaks, before := goleak.IgnoreCurrent(), openFiles(t)
-	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{MaxConnections: 1, MaxConnectionsPerAddress: 1})
+	s := openChat(t, chatguard.DefaultPolicy(), connguard.Options{MaxConnections: 1, MaxConnectionsPerAddress: 1})
 	c := newCrowd(t, s.address, processes)
 	c.do("join")
 	waittest.Until(t, func() bool { return s.members() == many })

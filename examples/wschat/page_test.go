@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/connguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -102,7 +102,7 @@ func TestPage_LongWaits(t *testing.T) {
 // openPage starts a chat with its page.
 func openPage(t *testing.T, p chatguard.Policy) *served {
 	t.Helper()
-	return openChat(t, p, httpguard.SessionOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
+	return openChat(t, p, connguard.Options{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
 }
 
 // folds returns a script condition that is true once the page shows folds with these summaries.

@@ -42,7 +42,7 @@ func TestArrows(t *testing.T) {
 		"shared":                          {},
 		"limitinfo":                       {"root", "internal/inner", "internal/limits"},
 		"httpguard":                       {"root", "connguard"},
-		"connguard":                       {},
+		"connguard":                       {"root"},
 		"checkclient":                     {"root"},
 		"chatguardtest":                   {"root"},
 		"internal/limits":                 {},
