@@ -171,7 +171,7 @@ func ExamplePenalties() {
 		Penalties: chatguard.Penalties{
 			Ladder: []chatguard.Penalty{
 				{Action: chatguard.ActionDelete},
-				{Action: chatguard.ActionWarn},
+				{Action: "warn"}, // an action of your own
 				{Action: chatguard.ActionTimeout, Duration: 30 * time.Second}, // MinTimeout to MaxTimeout
 				{Action: chatguard.ActionTimeout, UntilRefill: true},
 				{Action: chatguard.ActionBan},
@@ -209,7 +209,7 @@ func act(m chatguard.Message, v chatguard.Verdict) string {
 	switch v.Penalty.Action {
 	case chatguard.ActionDelete:
 		return "delete message " + m.ID
-	case chatguard.ActionWarn:
+	case "warn":
 		return "warn " + m.User.Name()
 	case chatguard.ActionTimeout:
 		return fmt.Sprintf("%s can't write for %s", m.User.Name(), max(chatguard.MinTimeout, min(v.Penalty.Duration, chatguard.MaxTimeout)))
@@ -217,7 +217,6 @@ func act(m chatguard.Message, v chatguard.Verdict) string {
 		return "ban " + m.User.Name()
 	case chatguard.ActionDrop:
 		return "don't show it"
-	case chatguard.ActionNone:
 	}
 	return "show it"
 }

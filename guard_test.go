@@ -14,6 +14,9 @@ import (
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
+// warn is an action that the library doesn't know.
+const warn Action = "warn"
+
 func newEnforcingGuard(t testing.TB, change func(*Policy), opts *Options) *Guard {
 	t.Helper()
 	p := observingPolicy()
@@ -117,7 +120,7 @@ func TestPolicy_ObserveOnlyReports(t *testing.T) {
 func TestPenalties_Ladder(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Hour}}
-		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: ActionWarn}, {Action: ActionTimeout, UntilRefill: true}}
+		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: warn}, {Action: ActionTimeout, UntilRefill: true}}
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	for _, step := range []struct {
@@ -345,7 +348,7 @@ func observingPolicy() Policy {
 	p := DefaultPolicy()
 	p.Mode = ModeObserve
 	p.Penalties.Ladder = []Penalty{
-		{Action: ActionDelete}, {Action: ActionDelete}, {Action: ActionWarn},
+		{Action: ActionDelete}, {Action: ActionDelete}, {Action: warn},
 		{Action: ActionTimeout, Duration: 30 * time.Second}, {Action: ActionTimeout, Duration: 10 * time.Minute},
 	}
 	return p

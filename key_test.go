@@ -262,7 +262,7 @@ func TestVerdict_ObservedNextStrike(t *testing.T) {
 			{Name: "own", Algorithm: SlidingLog, Messages: 2, Every: 20 * time.Second},
 			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: ModeObserve},
 		}
-		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: ActionWarn}, {Action: ActionBan}}
+		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: warn}, {Action: ActionBan}}
 	}, nil)
 	for _, at := range []float64{0, 0, 1, 11} { // two strikes
 		mustCheck(t, g, messageFrom("7", at))

@@ -2,38 +2,39 @@ package chatguard
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Action is the kind of a penalty.
-type Action uint8
+// Action is the kind of a penalty. The zero value does nothing. Any name of up to 32 lower-case
+// letters, digits, "-" and "_" is an action, except "none"; what your program does for a name of
+// its own is up to the program. The Guard takes it that such an action leaves the author free to
+// write.
+type Action string
 
-// The actions. A chat bot deletes, warns, times out or bans; a chat server drops messages.
+// The actions that the Guard knows. A chat bot deletes, times out or bans; a chat server drops
+// messages.
 const (
-	ActionNone   Action = iota
-	ActionDelete        // the message is removed
-	// Warn removes the message, and its author must acknowledge a warning.
-	ActionWarn
-	ActionTimeout // the author can't write for a while
-	ActionBan     // the author can't write any more
-	ActionDrop    // the message is never delivered
+	ActionDelete  Action = "delete"  // the message is removed
+	ActionTimeout Action = "timeout" // the author can't write for a while
+	ActionBan     Action = "ban"     // the author can't write any more
+	ActionDrop    Action = "drop"    // the message is never delivered
 )
 
-var actionNames = [...]string{"none", "delete", "warn", "timeout", "ban", "drop"}
+// noAction is the zero Action as text.
+const noAction = "none"
 
-// String returns the action's name.
-func (a Action) String() string { return nameOf(actionNames[:], "action", a) }
+// maxAction is the maximum length of an action's name.
+const maxAction = 32
 
-// MarshalText writes the action's name.
-func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
-
-// UnmarshalText parses an action's name.
-func (a *Action) UnmarshalText(text []byte) error {
-	return parseName(actionNames[:], "action", text, a)
+// isName reports whether the action has a valid name. The zero value has none.
+func (a Action) isName() bool {
+	isOther := func(c rune) bool {
+		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_')
+	}
+	return a != "" && a != noAction && len(a) <= maxAction && !strings.ContainsFunc(string(a), isOther)
 }
 
 // The bounds of a timeout's duration, the same as Twitch's.
@@ -45,8 +46,8 @@ const (
 // Penalty is one rung of a ladder: an action and, for a timeout, its duration. The zero value does
 // nothing.
 //
-// As text it is "none", "delete", "warn", "timeout 30s", "timeout refill", "ban" or "drop". A
-// duration may be in days; the longest timeout is "timeout 14d".
+// As text it is "none", "delete", "timeout 30s", "timeout refill", "ban", "drop" or the name of the
+// program's own action. A duration may be in days; the longest timeout is "timeout 14d".
 type Penalty struct {
 	Action Action
 	// Duration is the duration of a Timeout: whole seconds from MinTimeout to MaxTimeout.
@@ -58,8 +59,10 @@ type Penalty struct {
 // String returns the penalty as written in the configuration.
 func (p Penalty) String() string {
 	switch {
+	case p.Action == "":
+		return noAction
 	case p.Action != ActionTimeout:
-		return p.Action.String()
+		return string(p.Action)
 	case p.UntilRefill:
 		return "timeout refill"
 	}
@@ -72,11 +75,13 @@ func (p Penalty) MarshalText() ([]byte, error) { return []byte(p.String()), nil 
 // UnmarshalText parses the text that String returns.
 func (p *Penalty) UnmarshalText(text []byte) error {
 	name, length, hasLength := strings.Cut(string(text), " ")
-	i := slices.Index(actionNames[:], name)
-	if i < 0 {
-		return fmt.Errorf("unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", text)
+	q := Penalty{Action: Action(name)}
+	switch {
+	case name == noAction:
+		q.Action = ""
+	case !q.Action.isName():
+		return fmt.Errorf("penalty %q: want %s", text, actionNames)
 	}
-	q := Penalty{Action: Action(i)}
 	if q.Action == ActionTimeout {
 		if err := q.parseLength(length); err != nil {
 			return err
@@ -87,6 +92,9 @@ func (p *Penalty) UnmarshalText(text []byte) error {
 	*p = q
 	return nil
 }
+
+// actionNames says in errors what an action may be.
+const actionNames = "delete, timeout 30s, timeout refill, ban, drop, or a name of your own in up to 32 of a-z, 0-9, - and _"
 
 func (p *Penalty) parseLength(length string) error {
 	if length == "refill" {
@@ -130,7 +138,7 @@ func (p *Penalties) mildest() Penalty {
 		return Penalty{Action: ActionDrop}
 	}
 	switch first := p.Ladder[0]; first.Action {
-	case ActionNone, ActionDrop:
+	case "", ActionDrop:
 		return first
 	}
 	return Penalty{Action: ActionDelete}

@@ -288,10 +288,10 @@ func (p Penalties) validate() error {
 
 func (p Penalty) validate() error {
 	switch {
-	case p.Action > ActionDrop:
-		return fmt.Errorf("unknown action %d", uint8(p.Action))
+	case p.Action != "" && !p.Action.isName():
+		return fmt.Errorf("action %q: want %s", p.Action, actionNames)
 	case p.UntilRefill && (p.Action != ActionTimeout || p.Duration != 0), p.Duration != 0 && p.Action != ActionTimeout:
-		return fmt.Errorf("%s: only a timeout has a duration, and only one", p.Action)
+		return fmt.Errorf("%s: only a timeout has a duration, and only one", cmp.Or(p.Action, noAction))
 	case p.Action == ActionTimeout && !p.UntilRefill:
 		return checkTimeout(p.Duration, FormatDuration(p.Duration))
 	}

@@ -64,7 +64,10 @@ func TestPolicy_Validate(t *testing.T) {
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: func(p *Policy) { p.Timezone = "Mars" },
 		`penalties: strike_every is -1s, want 0s or more`:                   func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
 		`penalties: step 1 of the ladder: warn: only a timeout has a duration, and only one`: func(p *Policy) {
-			p.Penalties.Ladder[0] = Penalty{Action: ActionWarn, UntilRefill: true}
+			p.Penalties.Ladder[0] = Penalty{Action: warn, UntilRefill: true}
+		},
+		`penalties: step 1 of the ladder: action "Warn": want ` + actionNames: func(p *Policy) {
+			p.Penalties.Ladder[0] = Penalty{Action: "Warn"}
 		},
 		`penalties: step 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 14d, or refill`: func(p *Policy) {
 			p.Penalties.Ladder[1] = Penalty{Action: ActionTimeout, Duration: MaxTimeout + time.Second}
@@ -315,6 +318,48 @@ func TestParseDuration(t *testing.T) {
 		if got, err := ParseDuration(text); err == nil {
 			t.Errorf("%q: %s", text, got)
 		}
+	}
+}
+
+// Each action has one text, and each text one penalty.
+func TestPenalty_Text(t *testing.T) {
+	for text, want := range map[string]Penalty{
+		"none": {}, "delete": {Action: ActionDelete}, "ban": {Action: ActionBan}, "drop": {Action: ActionDrop}, "warn": {Action: warn},
+		"timeout 30s": {Action: ActionTimeout, Duration: 30 * time.Second}, "timeout refill": {Action: ActionTimeout, UntilRefill: true},
+		"mute-voice_2": {Action: "mute-voice_2"}, strings.Repeat("a", 32): {Action: Action(strings.Repeat("a", 32))},
+	} {
+		var p Penalty
+		if err := p.UnmarshalText([]byte(text)); err != nil || p != want || p.String() != text || p.validate() != nil {
+			t.Errorf("%s: %#v, %v, written as %s", text, p, err, p)
+		}
+	}
+	for _, text := range []string{"", "Mute", "mute ", "mute 30s", "none 1s", "m\u00fcte", "timeout", "timeout ", " ban", strings.Repeat("a", 33)} {
+		if p := (Penalty{Action: "before"}); p.UnmarshalText([]byte(text)) == nil || p.Action != "before" {
+			t.Errorf("%q is read as %#v", text, p)
+		}
+	}
+	for _, a := range []Action{"none", "Mute", "mute all", "m\u00fcte", Action(strings.Repeat("a", 33))} {
+		if (Penalty{Action: a}).validate() == nil {
+			t.Errorf("%q is valid", a)
+		}
+	}
+}
+
+// An action of the program silences nobody, and is no harder than removing the message for a user
+// who must not be punished.
+func TestPenalty_OfTheProgram(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) { p.Penalties.Ladder = []Penalty{{Action: "shadow"}} }, nil)
+	for i := range 5 {
+		if v := mustCheck(t, g, messageFrom("7", float64(i)/100)); v.Allowed != (i < 3) || !v.Allowed && v.Penalty.Action != "shadow" {
+			t.Errorf("message %d: %s, %s", i, v, v.Penalty)
+		}
+	}
+	if v := mustCheck(t, g, messageFrom("7", 4.01)); !v.Allowed {
+		t.Errorf("after the wait: %s", v)
+	}
+	p := g.ChannelPolicy("1").Penalties
+	if got := p.mildest(); got != (Penalty{Action: ActionDelete}) {
+		t.Errorf("the mildest is %s", got)
 	}
 }
 

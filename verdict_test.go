@@ -112,7 +112,7 @@ func TestVerdict_JSONRefused(t *testing.T) {
 		`{"channel":"1","allowed":true}`:                              "user_id is missing",
 		`{"channel":"1","user_id":"7"}`:                               "allowed is missing",
 		`{"channel":"1","user_id":"7","allowed":null}`:                "allowed is missing",
-		`{"channel":"1","user_id":"7","allowed":false,"penalty":"x"}`: "unknown penalty",
+		`{"channel":"1","user_id":"7","allowed":false,"penalty":"X"}`: `penalty "X": want delete`,
 		`[]`: "cannot unmarshal",
 	} {
 		v := Verdict{Limit: "before"}
@@ -154,7 +154,7 @@ func TestLogValue(t *testing.T) {
 	}}))
 	user := User{ID: "7", Login: "anna", Roles: RolesOf(VIP, Subscriber)}
 	logger.Info("a", "v", Verdict{ChannelID: "1", UserID: "7", Limit: "burst", RetryAfter: time.Second, Penalty: Penalty{Action: ActionDrop}}, "user", user)
-	logger.Info("b", "v", Verdict{ChannelID: "1", UserID: "7", Allowed: true, Observed: true, Limit: "x", WouldBe: Penalty{Action: ActionWarn}})
+	logger.Info("b", "v", Verdict{ChannelID: "1", UserID: "7", Allowed: true, Observed: true, Limit: "x", WouldBe: Penalty{Action: warn}})
 	logger.Info("c", "v", Verdict{ChannelID: "1", UserID: "7", Allowed: true}, "user", User{ID: "8"})
 	want := `msg=a v.channel=1 v.user=7 v.allowed=false v.limit=burst v.retry_after=1s v.penalty=drop user.id=7 user.login=anna user.roles="vip, subscriber"
 msg=b v.channel=1 v.user=7 v.allowed=true v.observed=true v.limit=x v.retry_after=0s v.penalty=warn

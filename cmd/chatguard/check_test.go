@@ -259,33 +259,6 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	}
 }
 
-// TestRooms_MayDrop checks that a room may use "drop", even if there are also Twitch channels,
-// which can't use it.
-func TestRooms_MayDrop(t *testing.T) {
-	server := twitchtest.Start(t, demoChannel, "teatime")
-	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
-	c.Check.Channels = []string{"lobby"}
-	drops := c.Policy.Clone()
-	drops.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionDrop}}
-	c.Channels = map[string]chatguard.Policy{demoChannel: drops}
-	if err := app.CheckReady(c); err == nil || !strings.Contains(err.Error(), `has "drop", which only a chat server can`) {
-		t.Errorf("in Twitch's channel: %v", err)
-	}
-	c.Channels = map[string]chatguard.Policy{"lobby": drops}
-	must(t, app.CheckReady(c))
-	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
-	defer stop()
-	say(t, server, "anna", "hello")
-	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
-	if p := a.Guard.ChannelPolicy("check:lobby"); p.Mode != chatguard.ModeEnforce || p.Penalties.Ladder[0].Action != chatguard.ActionDrop {
-		t.Errorf("%+v", p)
-	}
-	must(t, a.Host.Policies.Validate("check:lobby", drops))
-	if err := a.Host.Policies.Validate(server.UserID(demoChannel), drops); err == nil {
-		t.Error("Twitch's channel drops")
-	}
-}
-
 // TestRooms_ServedBeyondTheList checks that rooms beyond the thousand on the list still have
 // their tables, their pages and the changes of a reload.
 func TestRooms_ServedBeyondTheList(t *testing.T) {

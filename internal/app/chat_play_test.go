@@ -312,7 +312,7 @@ func (p *play) compareJournal() {
 		entries, err := p.bot.Host.Store.Entries(context.Background(), journal.EntryFilter{ChannelID: c.ID, N: 1_000_000})
 		must(p, err)
 		for _, e := range entries {
-			says[e.MessageID] = strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Outcome.Action, e.Outcome.Result, quote(e.Outcome.Reason)))
+			says[e.MessageID] = strings.TrimSpace(fmt.Sprintf("%s %s %s", journal.Action(e.Outcome.Action), e.Outcome.Result, quote(e.Outcome.Reason)))
 			if e.Outcome.Result == journal.Pending {
 				p.fail("nothing was reported of %s's %q", e.Login, e.Text)
 			}

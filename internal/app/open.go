@@ -92,7 +92,7 @@ func (a *App) openGuard(context.Context) (err error) {
 
 // acceptable refuses a policy that the configuration at the start rules out in a channel.
 func (a *App) acceptable(id string, p chatguard.Policy) error {
-	return acceptable(a.Config, a.directory.login(id), id, p)
+	return acceptable(a.Config, id, p)
 }
 
 // maxStreams is the maximum number of recorded streams that are read at the start.
@@ -128,7 +128,7 @@ func (a *App) restore(ctx context.Context) error {
 	var values []any
 	if stats.Interrupted > 0 {
 		values = append(values, "interrupted_penalties", stats.Interrupted)
-		pending := journal.EntryFilter{Action: chatguard.ActionBan.String(), Result: journal.Pending, N: reports.MaxBans}
+		pending := journal.EntryFilter{Action: string(chatguard.ActionBan), Result: journal.Pending, N: reports.MaxBans}
 		if a.interruptedBans, err = a.Host.Store.Entries(ctx, pending); err != nil {
 			return addDatabaseFix(err)
 		}

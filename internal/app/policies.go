@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/node"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -55,7 +56,7 @@ func Resolve(c config.Config, login, id string, r journal.Revision) (live polici
 		return live, err
 	}
 	return policies.Resolve(id, configuredPolicy(c, login, id), r, inner.Of(guard).ValidateChannelPolicy, func(id string, p chatguard.Policy) error {
-		return acceptable(c, login, id, p)
+		return acceptable(c, id, p)
 	}), nil
 }
 
@@ -70,17 +71,17 @@ func (c configured) Channels() []string {
 }
 
 // acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch
-// channel that requires something this bot can't do. A policy of a room, or of a channel whose
-// login is unknown, may require anything, because a server may carry it out.
-func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
+// channel that requires something this bot can't do. A policy of a room may require anything,
+// because a server may carry it out.
+func acceptable(c config.Config, id string, p chatguard.Policy) error {
 	if problem := node.Unplaceable(c, p); problem != "" {
 		return errors.New(problem)
 	}
-	if _, isRoom := roomName(id); isRoom || login == "" || len(c.Twitch.Channels) == 0 {
+	if _, isRoom := roomName(id); isRoom || len(c.Twitch.Channels) == 0 {
 		return nil
 	}
-	if key, problem := unfitKey(p); problem != "" {
-		return fmt.Errorf("%s %s", key, problem)
+	if err := penalties.Check(p.Penalties.Ladder); err != nil {
+		return fmt.Errorf("%s: %w", ladderKey, err)
 	}
 	return nil
 }

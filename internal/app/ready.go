@@ -6,9 +6,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch/eventsub"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // CheckReady refuses a valid configuration that names no channel, or that requires something this
@@ -24,16 +24,16 @@ func CheckReady(c config.Config) error {
 	if err := FitTransport(c, c.Twitch.Transport); err != nil {
 		return err
 	}
-	if key, problem := unfitKey(c.Policy); problem != "" {
-		return &config.Error{File: c.Path, Key: key, Problem: problem}
+	if err := penalties.Check(c.Policy.Penalties.Ladder); err != nil {
+		return &config.Error{File: c.Path, Key: ladderKey, Problem: err.Error()}
 	}
 	_, strangers := Unlisted(c)
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		if c.IsChecked(name) || slices.Contains(strangers, name) {
 			continue
 		}
-		if key, problem := unfitKey(c.Channels[name]); problem != "" {
-			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
+		if err := penalties.Check(c.Channels[name].Penalties.Ladder); err != nil {
+			return &config.Error{File: c.Path, Key: "channel." + name + "." + ladderKey, Problem: err.Error()}
 		}
 	}
 	return nil
@@ -61,16 +61,5 @@ func HasToken(c config.Config) bool {
 	return c.Twitch.Token != "" || c.Twitch.RefreshToken != "" || err == nil
 }
 
-// unfitKey returns the key of a valid policy that requires something a chat bot can't do, and the
-// reason. If the policy fits, problem is empty.
-func unfitKey(p chatguard.Policy) (key, problem string) {
-	if len(p.Penalties.Ladder) == 0 {
-		return "penalties.ladder", `is empty: name at least one penalty, such as "delete"`
-	}
-	for _, rung := range p.Penalties.Ladder {
-		if rung.Action == chatguard.ActionDrop {
-			return "penalties.ladder", `has "drop", which only a chat server can: use "delete"`
-		}
-	}
-	return "", ""
-}
+// ladderKey is the key of a policy's ladder in the configuration.
+const ladderKey = "penalties.ladder"

@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // hasFault reports whether such returns true for one of the storm's faults.
@@ -159,7 +160,7 @@ func tellsDelete(o journal.Outcome) bool {
 	if o.Result == journal.Skipped {
 		return false
 	}
-	return o.Action == chatguard.ActionDelete || o.Action == chatguard.ActionWarn ||
+	return o.Action == chatguard.ActionDelete || o.Action == penalties.Warn ||
 		strings.HasSuffix(o.Reason, wasDeleted) || strings.Contains(o.Reason, "; deleting the message failed")
 }
 
@@ -167,20 +168,21 @@ func tellsDelete(o journal.Outcome) bool {
 func (s *storm) checkLadder() {
 	var strongest chatguard.Penalty
 	for _, rung := range s.config.Policy.Penalties.Ladder {
-		if rung.Action > strongest.Action || rung.Action == strongest.Action && rung.Duration > strongest.Duration {
+		if harder := penalties.Rank(rung.Action) - penalties.Rank(strongest.Action); harder > 0 || harder == 0 && rung.Duration > strongest.Duration {
 			strongest = rung
 		}
 	}
+	isHarder := func(a chatguard.Action) bool { return penalties.Rank(a) > penalties.Rank(strongest.Action) }
 	for _, b := range s.server.Bans() {
-		if strongest.Action < chatguard.ActionTimeout || b.Length == 0 && strongest.Action < chatguard.ActionBan || b.Length > strongest.Duration && strongest.Action == chatguard.ActionTimeout {
+		if isHarder(chatguard.ActionTimeout) || b.Length == 0 && isHarder(chatguard.ActionBan) || b.Length > strongest.Duration && strongest.Action == chatguard.ActionTimeout {
 			s.fail("user %s was silenced for %s, but the strongest penalty is %s", b.UserID, b.Length, strongest)
 		}
 	}
-	if warned := s.server.Warnings(); len(warned) > 0 && strongest.Action < chatguard.ActionWarn {
+	if warned := s.server.Warnings(); len(warned) > 0 && isHarder(penalties.Warn) {
 		s.fail("%d warnings, but the strongest penalty is %s", len(warned), strongest)
 	}
 	for _, e := range s.entries {
-		if e.Outcome.Action > strongest.Action {
+		if isHarder(e.Outcome.Action) {
 			s.fail("the journal says %s of %s's message %s, but the strongest penalty is %s", e.Outcome.Action, e.Login, e.MessageID, strongest)
 		}
 	}

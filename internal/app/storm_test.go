@@ -19,6 +19,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -112,7 +113,7 @@ func newStorm(t *testing.T, seed uint64, transport string, faults ...fault) *sto
 	c.Notices = config.Notices{Text: "@{name}, next message in {wait}", Cooldown: time.Hour}
 	c.Policy.Mode = chatguard.ModeEnforce
 	c.Policy.Penalties.Ladder = []chatguard.Penalty{
-		{Action: chatguard.ActionDelete}, {Action: chatguard.ActionWarn}, {Action: chatguard.ActionTimeout, Duration: 10 * time.Second},
+		{Action: chatguard.ActionDelete}, {Action: penalties.Warn}, {Action: chatguard.ActionTimeout, Duration: 10 * time.Second},
 	}
 	c.Policy.Penalties.StrikeEvery = 5 * time.Second
 	options := faketwitch.Options{Channels: stormChannels}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // Counts counts what a Bot has done since it started.
@@ -44,10 +45,10 @@ func (c *counts) countOutcome(action chatguard.Action, result journal.Result) {
 	case journal.Skipped:
 		c.skipped.Add(1)
 	case journal.Done:
-		if action == chatguard.ActionDelete || action == chatguard.ActionWarn {
+		if action == chatguard.ActionDelete || action == penalties.Warn {
 			c.deleted.Add(1)
 		}
-		if action == chatguard.ActionWarn || action == chatguard.ActionTimeout || action == chatguard.ActionBan {
+		if action == penalties.Warn || penalties.Silences(action) {
 			c.punished.Add(1)
 		}
 	}

@@ -3,7 +3,7 @@ package chat
 import (
 	"errors"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // reportFloods requests slow mode in channels whose flood exceeds the available requests. The
@@ -30,7 +30,7 @@ func (s *task) noteHold(err error) {
 	if held.Busy {
 		s.bot.slowModes.reportFlood(s.channel.channelID)
 	}
-	if s.penalty.Action < chatguard.ActionTimeout {
+	if !penalties.Silences(s.penalty.Action) {
 		return
 	}
 	b := s.bot.backlog

@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // merge returns one penalty to replace several penalties of a user. ok is false if they must not be
@@ -20,7 +21,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 		if own := jobs[i].verdict.Penalty; isHarder(own, penalty) {
 			penalty = own
 		}
-		if jobs[i].verdict.Penalty.Action != chatguard.ActionNone {
+		if jobs[i].verdict.Penalty.Action != "" {
 			requests++
 		}
 		personal = personal || !isShared(policy.Limits, jobs[i].verdict.Limit)
@@ -28,7 +29,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	if requests < 2 || !personal { // other users may have used up a shared limit
 		return penalty, false
 	}
-	if penalty.Action >= chatguard.ActionTimeout {
+	if penalties.Silences(penalty.Action) {
 		return penalty, true
 	}
 	penalty = chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: min(mergedTimeout(jobs), longestTimeout(policy.Penalties.Ladder, jobs))}
@@ -74,7 +75,8 @@ func mergedTimeout(jobs []job) time.Duration {
 }
 
 func isHarder(a, b chatguard.Penalty) bool {
-	return a.Action > b.Action || a.Action == b.Action && a.Duration > b.Duration
+	harder := penalties.Rank(a.Action) - penalties.Rank(b.Action)
+	return harder > 0 || harder == 0 && a.Duration > b.Duration
 }
 
 // wholeSeconds rounds up, so that a timeout never ends before the user may write again.

@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // task is an action on a user, for one message or several.
@@ -97,7 +98,7 @@ func failureOf(err error, stopped, late bool) (result journal.Result, reason str
 // isToUndo reports whether the penalty must be lifted: it was, or may have been, carried out, and
 // its user was pardoned meanwhile.
 func (s *task) isToUndo(result journal.Result) bool {
-	return (result == journal.Done || result == journal.Unknown) && s.penalty.Action >= chatguard.ActionTimeout && s.bot.backlog.isPardoned(s)
+	return (result == journal.Done || result == journal.Unknown) && penalties.Silences(s.penalty.Action) && s.bot.backlog.isPardoned(s)
 }
 
 // undo lifts a penalty whose user was pardoned while it was carried out. It returns the reason for
@@ -140,11 +141,11 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 		return skipError(pardon)
 	}
 	switch penalty.Action {
-	case chatguard.ActionNone:
+	case "":
 		return nil
 	case chatguard.ActionDelete:
 		return moderator.Delete(ctx, j.message)
-	case chatguard.ActionWarn:
+	case penalties.Warn:
 		if err := moderator.Delete(ctx, j.message); err != nil {
 			return err
 		}
@@ -161,7 +162,7 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 		b.commit(ctx)
 		return moderator.Ban(ctx, j.message, b.reason(j, 0))
 	}
-	return skipError("a chat bot can't " + penalty.Action.String())
+	return skipError("a chat bot can't " + string(penalty.Action))
 }
 
 // commitTime is the maximum time that a ban waits until its journal entry is stored.

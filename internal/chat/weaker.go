@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // The ends of the journal's reason if a penalty failed, or may have failed, but its message was
@@ -23,7 +24,7 @@ func (e deletedError) Unwrap() error { return e.error }
 // hasWeaker reports whether to delete the messages because a timeout or a ban failed. It returns
 // false if no penalty is possible, or if the user was pardoned.
 func (s *task) hasWeaker(err error) bool {
-	return s.penalty.Action >= chatguard.ActionTimeout && !errors.Is(err, ErrFutile) && !s.bot.backlog.isPardoned(s)
+	return penalties.Silences(s.penalty.Action) && !errors.Is(err, ErrFutile) && !s.bot.backlog.isPardoned(s)
 }
 
 // deleteInstead deletes the messages whose penalty failed, unless they are already deleted, and

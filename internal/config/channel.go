@@ -93,6 +93,9 @@ func (r *reader) readChannels(c *Config) error {
 			return r.fail(at.child(name), "%q is listed twice", key)
 		}
 		own, err := r.readChannel(c.Policy, keys, at.child(name))
+		if err == nil && !c.IsChecked(key) {
+			err = r.checkLadder(c, own, at.child(name))
+		}
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 const withChannels = `
@@ -63,7 +64,7 @@ func TestChannel_Inherits(t *testing.T) {
 	want := c.Policy.Clone()
 	want.Timezone = "America/Lima"
 	want.Exempt = []chatguard.Role{}
-	want.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.ActionWarn}}
+	want.Penalties.Ladder = []chatguard.Penalty{{Action: penalties.Warn}}
 	want.Limits = []chatguard.Limit{
 		// replaces the inherited one, without its role
 		{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Second},

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // Config is everything that an owner can set before chatguard starts. Load, Parse and Default
@@ -175,7 +176,7 @@ func DefaultPolicy() chatguard.Policy {
 	policy.Penalties.Ladder = []chatguard.Penalty{
 		{Action: chatguard.ActionDelete},
 		{Action: chatguard.ActionDelete},
-		{Action: chatguard.ActionWarn},
+		{Action: penalties.Warn},
 		{Action: chatguard.ActionTimeout, Duration: 30 * time.Second},
 		{Action: chatguard.ActionTimeout, Duration: 10 * time.Minute},
 	}

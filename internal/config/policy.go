@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // checkPolicy validates the policy at the given place, and reports the error at the place of the
@@ -30,6 +31,20 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 		at = at.child("policy").child(section)
 	}
 	return r.fail(at, "%s", strings.TrimPrefix(wrong.Problem, section+": ")) // the place repeats it
+}
+
+// checkLadder returns an error for a penalty that the bot doesn't know in a policy of a Twitch
+// channel. If the configuration has only chats of other servers, their penalties are up to them.
+func (r *reader) checkLadder(c *Config, p chatguard.Policy, at place) error {
+	if len(c.Twitch.Channels) == 0 && len(c.Check.Channels) > 0 {
+		return nil
+	}
+	for _, rung := range p.Penalties.Ladder {
+		if err := penalties.CheckRung(rung); err != nil {
+			return r.fail(at.child("penalties").child("ladder"), "%s", err)
+		}
+	}
+	return nil
 }
 
 // failLimit returns the error for a mistake in a limit or in the numbers of a role. If the table

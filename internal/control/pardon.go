@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/limitinfo"
 )
@@ -127,7 +128,7 @@ func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal
 	deleted := 0
 	for i := range run {
 		verdicts[i] = run[i].Verdict()
-		if o := run[i].Outcome; o.Result == journal.Done && o.Action >= chatguard.ActionDelete && o.Action <= chatguard.ActionBan {
+		if o := run[i].Outcome; o.Result == journal.Done && penalties.Rank(o.Action) > 0 {
 			deleted++
 		}
 	}
@@ -255,7 +256,7 @@ func (p *Pardons) maySilence(e journal.Entry) bool {
 		return false
 	case o.Action == chatguard.ActionBan:
 		return true
-	case o.Action == chatguard.ActionTimeout, mayBeMerged && o.Action < chatguard.ActionTimeout && p.lift != nil:
+	case o.Action == chatguard.ActionTimeout, mayBeMerged && p.lift != nil && (o.Action == "" || penalties.Rank(o.Action) > 0):
 		return o.At.Add(p.longestTimeout(e)).After(p.records.now())
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
@@ -106,10 +107,10 @@ func TestPardon_Lifts(t *testing.T) {
 		"delete":                  {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Done}, 0},
 		"delete, interrupted":     {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Unknown, Reason: stopped}, minutes(20)},
 		"delete, unanswered":      {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Unknown, Reason: "status 500"}, 0},
-		"warn, unanswered":        {chatguard.Penalty{Action: chatguard.ActionWarn}, journal.Outcome{Action: chatguard.ActionWarn, Result: journal.Unknown, Reason: "status 500; the message was deleted"}, 0},
+		"warn, unanswered":        {chatguard.Penalty{Action: penalties.Warn}, journal.Outcome{Action: penalties.Warn, Result: journal.Unknown, Reason: "status 500; the message was deleted"}, 0},
 		"timeout, unanswered":     {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Unknown, Reason: "status 500"}, minutes(20)},
 		"none, interrupted":       {chatguard.Penalty{}, journal.Outcome{Result: journal.Unknown, Reason: stopped}, minutes(20)},
-		"warn, interrupted":       {chatguard.Penalty{Action: chatguard.ActionWarn}, journal.Outcome{Action: chatguard.ActionWarn, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"warn, interrupted":       {chatguard.Penalty{Action: penalties.Warn}, journal.Outcome{Action: penalties.Warn, Result: journal.Unknown, Reason: stopped}, minutes(20)},
 		"delete, pending":         {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionDelete, Result: journal.Pending}, minutes(20)},
 		"delete in a timeout":     {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Done, Reason: merged}, minutes(20)},
 		"delete, until refill":    {chatguard.Penalty{Action: chatguard.ActionDelete}, journal.Outcome{Action: chatguard.ActionTimeout, Result: journal.Done, Reason: merged}, time.Hour},

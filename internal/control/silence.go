@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // silenceRecords is how many of a user's latest entries, and how many of the latest changes about
@@ -85,7 +86,7 @@ func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (s *journa
 	entries, err := c.records.store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
 	for _, e := range entries {
 		o := e.Outcome
-		if o.Result != journal.Done || o.Action != e.Penalty.Action || o.Action != chatguard.ActionTimeout && o.Action != chatguard.ActionBan {
+		if o.Result != journal.Done || o.Action != e.Penalty.Action || !penalties.Silences(o.Action) {
 			continue
 		}
 		s := journal.Silence{Banned: o.Action == chatguard.ActionBan, By: journal.ProgramAuthor}

@@ -58,7 +58,7 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 	}
 	if v.Observed {
 		e.Penalty = v.WouldBe
-		e.Outcome.Action, e.Outcome.Result = chatguard.ActionNone, Observed
+		e.Outcome.Action, e.Outcome.Result = "", Observed
 	}
 	return e
 }

@@ -14,7 +14,7 @@ type EntryFilter struct {
 	UserIDs   []string            // nil for all users; needs ChannelID
 	IDs       []chatguard.EntryID // nil for all entries
 	Limit     string              // the limit that throttled the message
-	Action    string              // of the outcome, as chatguard.Action spells it
+	Action    string              // of the outcome, as Action spells it
 	Result    Result              // of the outcome
 	From      time.Time           // of the message, inclusive
 	Until     time.Time           // of the message, exclusive

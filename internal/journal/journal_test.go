@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 func TestNewEntry(t *testing.T) {
@@ -14,21 +15,21 @@ func TestNewEntry(t *testing.T) {
 	m := chatguard.Message{ID: "m", ChannelID: "1", User: chatguard.User{ID: "7", Login: "anna", DisplayName: "Anna"}, Text: "hi", SentAt: at}
 	v := chatguard.Verdict{
 		At: at, ChannelID: "1", UserID: "7", Limit: "burst", RetryAfter: time.Second, ResetAt: at.Add(time.Hour), EntryID: 3, Strikes: 2,
-		Penalty: chatguard.Penalty{Action: chatguard.ActionWarn}, Late: 5, Counted: 2, Series: 4, NewStrike: true,
+		Penalty: chatguard.Penalty{Action: penalties.Warn}, Late: 5, Counted: 2, Series: 4, NewStrike: true,
 	}
 	e := NewEntry(m, v)
 	want := Entry{
 		ID: 3, At: at, ChannelID: "1", UserID: "7", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hi", Limit: "burst",
 		MaySpeakAt: OptionalTime{at.Add(time.Second)}, ResetAt: at.Add(time.Hour), Strikes: 2, Penalty: v.Penalty,
 		Cost: 1, Offence: Offence{Late: 5, Counted: 2, Series: 4, NewStrike: true},
-		Outcome: Outcome{Entry: 3, At: at, Action: chatguard.ActionWarn, Result: Pending},
+		Outcome: Outcome{Entry: 3, At: at, Action: penalties.Warn, Result: Pending},
 	}
 	if e != want {
 		t.Errorf("got %+v\nwant %+v", e, want)
 	}
 	v.Allowed, v.Observed, v.Never, v.WouldBe, v.Penalty = true, true, true, v.Penalty, chatguard.Penalty{}
 	e = NewEntry(m, v)
-	if e.Penalty.Action != chatguard.ActionWarn || e.Outcome.Result != Observed || e.Outcome.Action != chatguard.ActionNone || !e.MaySpeakAt.IsZero() {
+	if e.Penalty.Action != penalties.Warn || e.Outcome.Result != Observed || e.Outcome.Action != "" || !e.MaySpeakAt.IsZero() {
 		t.Errorf("observed: %+v", e)
 	}
 	if text, err := json.Marshal(e); err != nil || !strings.Contains(string(text), `"may_speak_at":null`) {

@@ -99,7 +99,7 @@ func reportedEntries(
 
 func newEntryFilter(wanted journal.EntryFilter) (f filter[journal.Entry]) {
 	f.requireEqual("limit_name", wanted.Limit, func(e *journal.Entry) string { return e.Limit })
-	f.requireEqual("outcome_action", wanted.Action, func(e *journal.Entry) string { return e.Outcome.Action.String() })
+	f.requireEqual("outcome_action", wanted.Action, func(e *journal.Entry) string { return journal.Action(e.Outcome.Action).String() })
 	switch result := wanted.Result; result {
 	case "":
 	case journal.Failed, journal.Pending: // spelled as in the partial indexes, so they are used

@@ -35,7 +35,7 @@ func entryValues(args []any, e *journal.Entry) []any {
 	return append(args, int64(e.ID), e.At.UnixNano(), e.ChannelID, e.UserID, e.Login, e.DisplayName, e.MessageID, e.Text, e.Limit,
 		statement.OptionalTime(e.MaySpeakAt.Time), statement.OptionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
 		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike, e.Offence.Low,
-		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
+		e.Outcome.At.UnixNano(), journal.Action(e.Outcome.Action).String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
 
 // writeEntries stores entries and outcomes.
@@ -51,7 +51,7 @@ func writeEntries(ctx context.Context, tx *sql.Tx, r *records) error {
 	}
 	defer update.Close()
 	for _, o := range r.outcomes {
-		if _, err := update.ExecContext(ctx, o.At.UnixNano(), o.Action.String(), string(o.Result), o.Reason, int64(o.Entry)); err != nil {
+		if _, err := update.ExecContext(ctx, o.At.UnixNano(), journal.Action(o.Action).String(), string(o.Result), o.Reason, int64(o.Entry)); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 	err = rows.Scan(&e.ID, statement.Time(&e.At), &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
 		statement.Time(&e.MaySpeakAt.Time), statement.Time(&e.ResetAt), &e.Strikes, statement.Text(&e.Penalty), &e.Cost,
 		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &e.Offence.Low,
-		statement.Time(&e.Outcome.At), statement.Text(&e.Outcome.Action), &e.Outcome.Result, &e.Outcome.Reason)
+		statement.Time(&e.Outcome.At), statement.Text((*journal.Action)(&e.Outcome.Action)), &e.Outcome.Result, &e.Outcome.Reason)
 	e.Outcome.Entry = e.ID
 	if len(e.Text) > journal.MaxText { // from an import
 		e.Text = hostile.Clip(e.Text, journal.MaxText)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -147,7 +148,7 @@ func TestJournal_RoundTrip(t *testing.T) {
 			Strikes: rapid.Int().Draw(t, "strikes"),
 			Penalty: rapid.SampledFrom([]chatguard.Penalty{{}, {Action: chatguard.ActionBan}, {Action: chatguard.ActionTimeout, UntilRefill: true},
 				{Action: chatguard.ActionTimeout, Duration: 14 * 24 * time.Hour}}).Draw(t, "penalty"),
-			Outcome: journal.Outcome{Entry: id, At: instant.Draw(t, "reported"), Action: chatguard.ActionWarn, Result: journal.Failed,
+			Outcome: journal.Outcome{Entry: id, At: instant.Draw(t, "reported"), Action: penalties.Warn, Result: journal.Failed,
 				Reason: text.Draw(t, "reason")},
 			Cost: rapid.Int().Draw(t, "cost"),
 			Offence: journal.Offence{Late: time.Duration(rapid.Int64().Draw(t, "late")), Counted: rapid.Int().Draw(t, "counted"),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -119,7 +120,7 @@ func (h *history) entriesMatching(f journal.EntryFilter) []journal.Entry {
 	found := []journal.Entry{}
 	for _, e := range slices.Backward(h.entries) {
 		differs := f.UserID != "" && e.UserID != f.UserID || f.ChannelID != "" && e.ChannelID != f.ChannelID || f.User != "" && e.UserID != f.User && e.Login != strings.ToLower(f.User) || f.Limit != "" && e.Limit != f.Limit ||
-			f.Action != "" && e.Outcome.Action.String() != f.Action || f.Result != "" && e.Outcome.Result != f.Result
+			f.Action != "" && journal.Action(e.Outcome.Action).String() != f.Action || f.Result != "" && e.Outcome.Result != f.Result
 		late := !f.From.IsZero() && e.At.Before(f.From) || !f.Until.IsZero() && !e.At.Before(f.Until) || f.Before != 0 && e.ID >= f.Before
 		if !differs && !late && len(found) < f.N {
 			found = append(found, e)
@@ -166,7 +167,7 @@ func (r *recordsRun) speak() {
 		v.Allowed, v.Penalty = false, chatguard.Penalty{Action: chatguard.ActionDelete}
 		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), rapid.SampledFrom([]string{"burst", "daily"}).Draw(r.T, "limit")
 	case "observed":
-		v.Observed, v.WouldBe = true, chatguard.Penalty{Action: chatguard.ActionWarn}
+		v.Observed, v.WouldBe = true, chatguard.Penalty{Action: penalties.Warn}
 		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), "daily"
 	}
 	r.store.Observe(m, v)

@@ -46,8 +46,8 @@ func TestThrottling_CountsByUser(t *testing.T) {
 	s.observeEntry(5, "b", 3, chatguard.ActionTimeout, journal.Done)
 	s.mustFlush(t, g)
 	s.observeEntry(6, "b", 4, chatguard.ActionBan, journal.Pending)
-	s.observeEntry(7, "a", 5, chatguard.ActionNone, journal.Observed)
-	s.observeEntry(8, "c", 5, chatguard.ActionNone, journal.Observed)
+	s.observeEntry(7, "a", 5, "", journal.Observed)
+	s.observeEntry(8, "c", 5, "", journal.Observed)
 	s.observeEntry(9, "d", 6, chatguard.ActionTimeout, journal.Failed)
 	s.observeEntry(10, "d", 10, chatguard.ActionDelete, journal.Done) // after the period
 	s.Report(journal.Outcome{Entry: 6, At: start, Action: chatguard.ActionBan, Result: journal.Done})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // Outcome is the result of judging a timeline by a policy as if it had been enforced.
@@ -124,7 +125,7 @@ func (o *Outcome) count(v *chatguard.Verdict, user uint32) {
 	case !v.Allowed:
 		o.ThrottledMessages++
 		o.ByLimit[v.Limit]++
-		o.Penalties[v.Penalty.Action.String()]++
+		o.Penalties[journal.Action(v.Penalty.Action).String()]++
 		if o.throttled[user]++; o.throttled[user] == 1 {
 			o.ThrottledUsers++
 		}

@@ -21,10 +21,7 @@ type entryPage struct {
 }
 
 // actions are the possible actions on a message.
-var actions = []string{
-	chatguard.ActionNone.String(), chatguard.ActionDelete.String(), chatguard.ActionWarn.String(), chatguard.ActionTimeout.String(), chatguard.ActionBan.String(),
-	chatguard.ActionDrop.String(),
-}
+var actions = []string{"none", "delete", "warn", "timeout", "ban", "drop"}
 
 // archive answers requests for the journal and the audit.
 type archive struct {
@@ -107,7 +104,7 @@ func (h *archive) entryRows(r *http.Request, wanted *journal.EntryFilter) ([][]s
 		o := e.Outcome
 		rows[i] = []string{
 			strconv.FormatInt(int64(e.ID), 10), formatTime(e.At), escapeCell(e.ChannelID), escapeCell(e.UserID), escapeCell(e.Login), escapeCell(e.DisplayName), escapeCell(e.Limit),
-			e.Penalty.String(), o.Action.String(), string(o.Result), escapeCell(o.Reason), formatTime(o.At), strconv.Itoa(e.Strikes), strconv.Itoa(e.Cost),
+			e.Penalty.String(), journal.Action(o.Action).String(), string(o.Result), escapeCell(o.Reason), formatTime(o.At), strconv.Itoa(e.Strikes), strconv.Itoa(e.Cost),
 			formatTime(e.MaySpeakAt.Time), formatTime(e.ResetAt), escapeCell(e.MessageID), escapeCell(e.Text),
 		}
 	}

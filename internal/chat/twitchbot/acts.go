@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // Acts reports whether the bot can time out and ban users on behalf of people. The methods TimeOut,
@@ -15,7 +16,7 @@ func (t *Connection) Acts() bool { return t.acting != nil }
 
 // actScopes are the scopes that penalties need.
 var actScopes = map[chatguard.Action]string{
-	chatguard.ActionDelete: "moderator:manage:chat_messages", chatguard.ActionWarn: "moderator:manage:warnings",
+	chatguard.ActionDelete: "moderator:manage:chat_messages", penalties.Warn: "moderator:manage:warnings",
 	chatguard.ActionTimeout: "moderator:manage:banned_users", chatguard.ActionBan: "moderator:manage:banned_users",
 }
 

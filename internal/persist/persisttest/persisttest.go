@@ -16,6 +16,7 @@ import (
 	_ "modernc.org/sqlite" // for Alter and Lock
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // Start is the time at which tests begin.
@@ -83,7 +84,7 @@ func Policy() chatguard.Policy {
 	p.Penalties.Ladder = []chatguard.Penalty{
 		{Action: chatguard.ActionDelete},
 		{Action: chatguard.ActionDelete},
-		{Action: chatguard.ActionWarn},
+		{Action: penalties.Warn},
 		{Action: chatguard.ActionTimeout, Duration: 30 * time.Second},
 		{Action: chatguard.ActionTimeout, Duration: 10 * time.Minute},
 	}

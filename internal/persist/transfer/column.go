@@ -202,6 +202,8 @@ func valueOf(c *column, at any) any {
 		return sql.NullString{String: string(*at), Valid: !c.optional || string(*at) != "null"}
 	case *chatguard.MessageKind: // a set, which is a number in the database
 		return int64(*at)
+	case *chatguard.Action:
+		return journal.Action(*at).String()
 	case interface{ MarshalText() ([]byte, error) }:
 		text, _ := at.MarshalText() // never fails for chatguard's types
 		return string(text)
@@ -230,6 +232,8 @@ func scanner(at any) any {
 		return &jsonScanner{at}
 	case *chatguard.MessageKind:
 		return at
+	case *chatguard.Action:
+		return statement.Text((*journal.Action)(at))
 	case encoding.TextUnmarshaler:
 		return statement.Text(at)
 	}

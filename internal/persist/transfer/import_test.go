@@ -95,7 +95,7 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"wrong type":             {edit(4, `"strikes":2`, `"strikes":"2"`), []string{"there.jsonl:4: strikes: string is not allowed here"}},
 		"unreadable state":       {edit(2, `"data":"`, `"data":"AAAA`), []string{"there.jsonl:2: data can't be read", "start fresh"}},
 		"no state":               {edit(2, `"data":"`, `"bytes":{},"data":"","limit":"`), []string{"there.jsonl:2: data can't be read"}},
-		"unknown penalty":        {edit(4, "timeout 30s", "exile"), []string{"there.jsonl:4: ", "exile"}},
+		"unknown penalty":        {edit(4, "timeout 30s", "Exile"), []string{"there.jsonl:4: ", "Exile"}},
 		"unknown result":         {edit(4, "failed", "fallen"), []string{"there.jsonl:4: outcome: unknown result"}},
 		"unknown role":           {edit(9, "vip", "vap"), []string{"there.jsonl:9: ", "vap"}},
 		"no entry ID":            {edit(4, `"id":41`, `"id":0`), []string{"there.jsonl:4: id: "}},

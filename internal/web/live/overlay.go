@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 const (
@@ -86,7 +86,7 @@ func (t *Throttled) isPunished() bool {
 	case t.Outcome.Result == journal.Done:
 		action = t.Outcome.Action // may be weaker than the penalty, or one timeout for several messages
 	}
-	return action == chatguard.ActionTimeout || action == chatguard.ActionBan
+	return penalties.Silences(action)
 }
 
 // newest returns how many wanted users of a channel are held back. It also returns the wanted users

@@ -75,12 +75,12 @@ func TestThrottled_IsPunished(t *testing.T) {
 		action  chatguard.Action // of the outcome
 		want    bool
 	}{
-		{timeout, journal.Pending, chatguard.ActionNone, true},
+		{timeout, journal.Pending, "", true},
 		{timeout, journal.Done, chatguard.ActionTimeout, true},
 		{ban, journal.Done, chatguard.ActionBan, true},
 		{timeout, journal.Failed, chatguard.ActionTimeout, false},
 		{timeout, journal.Skipped, chatguard.ActionTimeout, false},
-		{timeout, journal.Observed, chatguard.ActionNone, false},
+		{timeout, journal.Observed, "", false},
 		{del, journal.Done, chatguard.ActionDelete, false},
 		{timeout, journal.Done, chatguard.ActionDelete, false}, // Twitch took no more timeouts
 		{del, journal.Done, chatguard.ActionTimeout, true},     // one timeout for several messages

@@ -133,7 +133,7 @@ func (t *tallies) countOutcome(o journal.Outcome) {
 	kind := outcomeKey{o.Action, o.Result}
 	counter, known := t.outcomes.Load(kind)
 	if !known {
-		counter = t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", o.Action, o.Result))
+		counter = t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", journal.Action(o.Action), o.Result))
 		t.outcomes.Store(kind, counter)
 	}
 	counter.(*metrics.Counter).Inc()

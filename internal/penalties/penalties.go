@@ -1,0 +1,51 @@
+// Package penalties has the penalties that the bot carries out in Twitch's chat, and Twitch's bounds
+// for them. The library knows neither: a chat server has other actions and bounds.
+package penalties
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Warn is the action of removing a message, whose author must then acknowledge a warning.
+const Warn chatguard.Action = "warn"
+
+// Actions are the actions that the bot carries out, from the mildest to the hardest.
+var Actions = []chatguard.Action{chatguard.ActionDelete, Warn, chatguard.ActionTimeout, chatguard.ActionBan}
+
+// Rank returns how hard an action is: 1 for the mildest of Actions, and 0 for every other action.
+func Rank(a chatguard.Action) int { return slices.Index(Actions, a) + 1 }
+
+// Silences reports whether an action keeps its user from writing.
+func Silences(a chatguard.Action) bool {
+	return a == chatguard.ActionTimeout || a == chatguard.ActionBan
+}
+
+// Check returns why the bot can't use a ladder, as the end of a sentence that begins with its key. It
+// returns nil if the bot can carry out all its penalties.
+func Check(ladder []chatguard.Penalty) error {
+	if len(ladder) == 0 {
+		return errors.New(`is empty: name at least one penalty, such as "delete"`)
+	}
+	for _, rung := range ladder {
+		if rung.Action == chatguard.ActionDrop {
+			return errors.New(`has "drop", which only a chat server can: use "delete"`)
+		}
+		if err := CheckRung(rung); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckRung returns an error for a penalty that the bot doesn't know. The penalty "drop" is known.
+func CheckRung(p chatguard.Penalty) error {
+	switch {
+	case p.Action == "", p.Action == chatguard.ActionDrop, Rank(p.Action) > 0:
+		return nil
+	}
+	return fmt.Errorf("unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", p.Action)
+}

@@ -1,0 +1,39 @@
+package penalties
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func TestCheck(t *testing.T) {
+	for _, test := range []struct {
+		ladder []chatguard.Penalty
+		want   string
+	}{
+		{nil, `is empty: name at least one penalty, such as "delete"`},
+		{[]chatguard.Penalty{{Action: chatguard.ActionDelete}, {Action: chatguard.ActionDrop}}, `has "drop", which only a chat server can: use "delete"`},
+		{[]chatguard.Penalty{{}, {Action: "mute"}}, `unknown penalty "mute" (known: delete, warn, timeout 30s, timeout refill, ban, drop)`},
+		{[]chatguard.Penalty{
+			{}, {Action: chatguard.ActionDelete}, {Action: Warn}, {Action: chatguard.ActionTimeout, Duration: time.Second},
+			{Action: chatguard.ActionTimeout, UntilRefill: true}, {Action: chatguard.ActionBan},
+		}, ""},
+	} {
+		switch err := Check(test.ladder); {
+		case err == nil && test.want != "", err != nil && err.Error() != test.want:
+			t.Errorf("%v: %v, want %s", test.ladder, err, test.want)
+		}
+	}
+}
+
+func TestRank(t *testing.T) {
+	for rank, a := range []chatguard.Action{"", chatguard.ActionDelete, Warn, chatguard.ActionTimeout, chatguard.ActionBan} {
+		if Rank(a) != rank || Silences(a) != (rank > 2) {
+			t.Errorf("%q has rank %d", a, Rank(a))
+		}
+	}
+	if a := chatguard.ActionDrop; Rank(a) != 0 || Silences(a) {
+		t.Errorf("%q has rank %d", a, Rank(a))
+	}
+}
