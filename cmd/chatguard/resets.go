@@ -63,7 +63,7 @@ func printResets(w io.Writer, calendar *limits.Calendar, first, end time.Time) e
 	out := bufio.NewWriter(w)
 	from, to := first.Format(time.DateOnly), end.Format(time.DateOnly)
 	dayBefore := first.AddDate(0, 0, -1).Unix() // in UTC; no zone is more than a day ahead
-	for start := calendar.FirstBoundary(dayBefore); ; start = calendar.DayOf(start).End {
+	for start := calendar.FirstBoundary(dayBefore); ; start = calendar.PeriodOf(start).End {
 		local := calendar.Local(start)
 		switch on := local.Format(time.DateOnly); {
 		case on < from:

@@ -145,7 +145,7 @@ func (d *Doctor) checkZones(context.Context) (list []Finding) {
 		now := d.Now().Unix()
 		const people = "Mon 2006-01-02 15:04 MST"
 		list = append(list, okFinding("%s: it is %s there, and the day ends at %s", one.zone, calendar.Local(now).Format(people),
-			calendar.Local(calendar.DayOf(now).End).Format(people)))
+			calendar.Local(calendar.PeriodOf(now).End).Format(people)))
 	}
 	return list
 }

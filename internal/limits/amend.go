@@ -48,8 +48,8 @@ func (a *account) reset() {
 	for i := range rules {
 		r := &rules[i]
 		state := r.state(a.row)
-		if r.calendar != nil && loadDay(state).inTransition() {
-			loadDay(state).withoutCount().store(state)
+		if r.calendar != nil && loadPeriod(state).inTransition() {
+			loadPeriod(state).withoutCount().store(state)
 		} else {
 			clear(state)
 		}

@@ -15,23 +15,27 @@ const (
 	secondsPerDay  = 24 * secondsPerHour
 )
 
-// Calendar divides time into the days of a zone. All days begin at the same local time, resetAt. It
-// is safe for concurrent use.
+// Calendar divides time into the days, weeks or months of a zone. All of them begin at the same
+// local time, resetAt. It is safe for concurrent use.
 //
 // The day of a local date D begins at the first instant whose local time is at or after resetAt on
 // D. If a clock change skips that time, the day begins at the end of the gap. If a clock change
 // repeats that time, the day begins at the earlier of the two. If the zone skips a whole date, the
 // day of that date also begins at the end of the gap. No day is empty: if the next date begins at
-// the same instant, as it does if resetAt is midnight, the skipped date has no day.
+// the same instant, as it does if resetAt is midnight, the skipped date has no day. A week begins
+// with the day of its first weekday, and a month with the day of the 1st.
 type Calendar struct {
-	name     string // zone and time of day
+	name     string // zone, time of day and unit
 	location *time.Location
 	resetAt  int64 // seconds after local midnight
-	recent   atomic.Pointer[Day]
+	unit     unit
+	firstDay int64 // of a week; 0 is Monday
+	recent   atomic.Pointer[Period]
 }
 
-// Day is a span of time, in seconds since the Unix epoch. It includes Start and excludes End.
-type Day struct{ Start, End int64 }
+// Period is a day, week or month, in seconds since the Unix epoch. It includes Start and excludes
+// End.
+type Period struct{ Start, End int64 }
 
 // NewCalendar returns the calendar of an IANA zone (empty means UTC) with days that begin at
 // "HH:MM" (empty means midnight).
@@ -51,7 +55,8 @@ func NewCalendar(timezone, resetAt string) (*Calendar, error) {
 	}, nil
 }
 
-// String returns the name of the calendar: "Europe/Berlin 00:00". A nil calendar is "".
+// String returns the name of the calendar: "Europe/Berlin 00:00", "Europe/Berlin 00:00 week sunday"
+// or "Europe/Berlin 00:00 month". A nil calendar is "".
 func (c *Calendar) String() string {
 	if c == nil {
 		return ""
@@ -85,8 +90,13 @@ func (c *calendars) find(stored []byte, atHand *Calendar) (*Calendar, error) {
 		return found, nil
 	}
 	name := string(stored)
-	zone, resetAt, _ := strings.Cut(name, " ")
+	zone, rest, _ := strings.Cut(name, " ")
+	resetAt, rest, _ := strings.Cut(rest, " ")
+	period, firstDay, _ := strings.Cut(rest, " ")
 	made, err := NewCalendar(zone, resetAt)
+	if err == nil {
+		made, err = made.Divide(period, firstDay)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,17 +107,17 @@ func (c *calendars) find(stored []byte, atHand *Calendar) (*Calendar, error) {
 	return made, nil
 }
 
-// DayOf returns the day that contains the second t.
-func (c *Calendar) DayOf(t int64) Day {
+// PeriodOf returns the period that contains the second t.
+func (c *Calendar) PeriodOf(t int64) Period {
 	if d := c.recent.Load(); d != nil && d.Start <= t && t < d.End {
 		return *d
 	}
 	// A zone can be a day ahead of the date that its current offset gives, and it can skip a date.
-	// So two dates on either side are enough.
-	date := floorDiv(t+c.offset(t), secondsPerDay) + 2
-	d := Day{End: c.boundary(date)}
+	// So the day two dates later begins after t.
+	date := c.nextDate(floorDiv(t+c.offset(t), secondsPerDay) + 1)
+	d := Period{End: c.boundary(date)}
 	for {
-		date--
+		date = c.firstDate(date - 1)
 		d.Start = c.boundary(date)
 		if d.Start <= t {
 			break
@@ -123,9 +133,9 @@ func (c *Calendar) Local(t int64) time.Time {
 	return time.Unix(t, 0).In(c.location)
 }
 
-// FirstBoundary returns the first second at or after t at which a day begins.
+// FirstBoundary returns the first second at or after t at which a period begins.
 func (c *Calendar) FirstBoundary(t int64) int64 {
-	if d := c.DayOf(t); d.Start < t {
+	if d := c.PeriodOf(t); d.Start < t {
 		return d.End
 	}
 	return t

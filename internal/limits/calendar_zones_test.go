@@ -47,9 +47,9 @@ func findJumps(zone *time.Location, from, to int64, steps ...int64) (jumps []jum
 	return jumps
 }
 
-// startsByClock follows a clock from its first jump to the time to. For every date, it records when
-// the clock first shows reset or later.
-func startsByClock(clock []jump, to, reset int64) (starts []int64) {
+// startsByClock follows a clock from its first jump to the time to. For every date that begins a
+// period, it records when the clock first shows reset or later.
+func startsByClock(clock []jump, to, reset int64, begins func(date time.Time) bool) (starts []int64) {
 	wanted := clock[0].local - clock[0].local%secondsPerDay + secondsPerDay + reset
 	for i, j := range clock {
 		end := to
@@ -57,19 +57,33 @@ func startsByClock(clock []jump, to, reset int64) (starts []int64) {
 			end = clock[i+1].at
 		}
 		for ; wanted < j.local+end-j.at; wanted += secondsPerDay {
-			starts = append(starts, j.at+max(0, wanted-j.local))
+			if begins(time.Unix(wanted, 0).UTC()) {
+				starts = append(starts, j.at+max(0, wanted-j.local))
+			}
 		}
 	}
 	return starts
 }
 
-// TestCalendar_AllZones checks that the days of all zones equal those found by watching their
-// clocks from 2000 to 2037. With -short a quarter of the zones is compared.
+// periods are those that the test compares, and which dates begin them.
+var periods = []struct {
+	period, firstDay string
+	begins           func(date time.Time) bool
+}{
+	{"day", "", func(time.Time) bool { return true }},
+	{"week", "monday", func(date time.Time) bool { return date.Weekday() == time.Monday }},
+	{"week", "sunday", func(date time.Time) bool { return date.Weekday() == time.Sunday }},
+	{"week", "friday", func(date time.Time) bool { return date.Weekday() == time.Friday }},
+	{"month", "", func(date time.Time) bool { return date.Day() == 1 }},
+}
+
+// TestCalendar_AllZones checks that the days, weeks and months of all zones equal those found by
+// watching their clocks from 2000 to 2037. With -short a quarter of the zones is compared.
 func TestCalendar_AllZones(t *testing.T) {
 	from := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	to := time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	var compared sync.Map // clocks: equal zones are compared once
-	var days, clocks, misdated atomic.Int64
+	var known sync.Map // clocks: equal zones are compared once
+	var compared, clocks, misdated atomic.Int64
 	zones := allZones(t)
 	names, least := turntest.Sample(t, 1, slices.Sorted(maps.Keys(zones))), int64(100)
 	if testing.Short() {
@@ -82,7 +96,7 @@ func TestCalendar_AllZones(t *testing.T) {
 				t.Parallel()
 				_, offset := time.Unix(from, 0).In(zone).Zone()
 				clock := append([]jump{{from, from + int64(offset)}}, findJumps(zone, from, to, 12*secondsPerHour, 15*60, 60, 1)...)
-				if _, done := compared.LoadOrStore(fmt.Sprint(clock), true); done {
+				if _, done := known.LoadOrStore(fmt.Sprint(clock), true); done {
 					return
 				}
 				clocks.Add(1)
@@ -90,27 +104,31 @@ func TestCalendar_AllZones(t *testing.T) {
 					calendar, err := NewCalendar("", resetAt)
 					must(t, err)
 					calendar.location = zone
-					starts := slices.Compact(startsByClock(clock, to, calendar.resetAt))
-					days.Add(compareDays(t, calendar, starts, clock))
-					if resetAt == "00:00" {
-						misdated.Add(misdatedStarts(zone, starts))
+					for _, p := range periods {
+						divided, err := calendar.Divide(p.period, p.firstDay)
+						must(t, err)
+						starts := slices.Compact(startsByClock(clock, to, calendar.resetAt, p.begins))
+						compared.Add(comparePeriods(t, divided, starts, clock))
+						if resetAt == "00:00" && p.period == "day" {
+							misdated.Add(misdatedStarts(zone, starts))
+						}
 					}
 				}
 			})
 		}
 	})
-	t.Logf("compared %d days of %d clocks; time.Date has another midnight on %d days", days.Load(), clocks.Load(), misdated.Load())
+	t.Logf("compared %d periods of %d clocks; time.Date has another midnight on %d days", compared.Load(), clocks.Load(), misdated.Load())
 	if misdated.Load() < least {
 		t.Errorf("time.Date is right but for %d days: these clocks are no test", misdated.Load())
 	}
 }
 
-// compareDays fails unless each day of a calendar lasts from one start to the next. It checks the
-// days around each jump of the clock, and one in a thousand others.
-func compareDays(t *testing.T, calendar *Calendar, starts []int64, clock []jump) (n int64) {
+// comparePeriods fails unless each period of a calendar lasts from one start to the next. It checks
+// the periods around each jump of the clock, and one in a thousand others.
+func comparePeriods(t *testing.T, calendar *Calendar, starts []int64, clock []jump) (n int64) {
 	const around = 6 * secondsPerHour
 	for i, start := range starts[:len(starts)-1] {
-		want := Day{start, starts[i+1]}
+		want := Period{start, starts[i+1]}
 		for len(clock) > 1 && clock[0].at < want.Start-around {
 			clock = clock[1:]
 		}
@@ -121,8 +139,8 @@ func compareDays(t *testing.T, calendar *Calendar, starts []int64, clock []jump)
 		n++
 		for _, at := range []int64{want.Start, min(max(want.Start, jumped), want.End-1), want.End - 1} {
 			calendar.recent.Store(nil)
-			if got := calendar.DayOf(at); got != want {
-				t.Errorf("%s, %s: the day of %d is %v, want %v", calendar.location, calendar, at, got, want)
+			if got := calendar.PeriodOf(at); got != want {
+				t.Errorf("%s, %s: the period of %d is %v, want %v", calendar.location, calendar, at, got, want)
 			}
 		}
 	}

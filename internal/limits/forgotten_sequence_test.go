@@ -22,9 +22,9 @@ type past struct {
 }
 
 func drawPast(rt *rapid.T) *past {
-	// The second time is so late that no day begins before 1970, which no stored row has.
+	// The second time is so late that no month begins before 1970, which no stored row has.
 	p := &past{rt: rt, stored: map[string]StateRow{}, now: rapid.SampledFrom([]int64{
-		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(), int64(28 * time.Hour),
+		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(), 40*aDay + int64(4*time.Hour),
 	}).Draw(rt, "beginning")}
 	p.limits = drawLimits(rt, rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name)
 	for i := range p.limits {

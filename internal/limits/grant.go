@@ -74,9 +74,9 @@ func (p *personal) draw(r *Rule, state []uint64, at, n int64) (drawn int64) {
 	return drawn
 }
 
-// Grant gives the user n extra messages in the limit of that name ("" means the first that counts
-// by days). It returns when they lapse, which is the end of the limit's current window. If no
-// window is open, it is the user's next daily reset. If no limit counts by days, it is 24 hours
+// Grant gives the user n extra messages in the limit of that name ("" means the first daily
+// window). It returns when they lapse, which is the end of the limit's current window. If no
+// window is open, it is the end of the user's day. If no limit counts by days, it is 24 hours
 // later. The error is ErrNoLimit if there is no such limit, or ErrClosed if the table is closed.
 func (t *Table) Grant(user, limit string, n, at int64) (until int64, err error) {
 	t.mu.Lock()
@@ -92,7 +92,7 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, err error) 
 // grantIndex returns the index of the limit that Grant means by that name, or -1 if there is none.
 func (s *Set) grantIndex(limit string) int {
 	if limit == "" {
-		return s.firstDaily()
+		return s.firstWithin(monthUnit)
 	}
 	return s.indexOf(limit)
 }
@@ -102,7 +102,7 @@ func (a *account) grant(i int, n, at int64) (until int64) {
 	at = max(at, int64(a.row[wordLast]))
 	rules := a.spentRules()
 	until = at + secondsPerDay*nanosPerSecond
-	for _, place := range []int{i, a.set.firstDaily()} {
+	for _, place := range []int{i, a.set.firstWithin(dayUnit)} {
 		if place < 0 || rules[place].windowEnd == nil {
 			continue
 		}
@@ -127,7 +127,7 @@ func (p *personal) addGrant(g grant) {
 	slices.SortStableFunc(p.grants, func(a, b grant) int { return cmp.Compare(a.until, b.until) })
 }
 
-// firstDaily returns the index of the first limit that counts by days, or -1.
-func (s *Set) firstDaily() int {
-	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.calendar != nil })
+// firstWithin returns the index of the first daily window whose unit is at most that long, or -1.
+func (s *Set) firstWithin(longest unit) int {
+	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.calendar != nil && r.calendar.unit <= longest })
 }

@@ -323,11 +323,12 @@ func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until
 	at := max(now, row.last)
 	until = at + aDay
 	for _, l := range w.limits {
-		if days, ok := row.ledgers[l.Name].(*plainDaily); ok {
+		days, ok := row.ledgers[l.Name].(*plainDaily)
+		if ok && name == "" {
+			name = l.Name
+		}
+		if ok && l.Period == "" {
 			until = days.days.day(at).end
-			if name == "" {
-				name = l.Name
-			}
 			break
 		}
 	}
@@ -378,7 +379,7 @@ func (w *plainPolicy) change(limits []Limit, strikes Strikes, now int64) {
 	w.limits, w.strikes = limits, strikes
 	for _, l := range limits {
 		if l.Algorithm == "daily-window" {
-			w.calendar[l.Name] = plainCalendarOf(l.Timezone, l.ResetAt)
+			w.calendar[l.Name] = plainCalendarOf(l)
 		}
 	}
 }
@@ -396,7 +397,7 @@ func (w *plainPolicy) convert(row *plainRow, old, l Limit, at int64) {
 	case *plainSliding:
 		ledger.convert(at, was, p)
 	case *plainDaily:
-		ledger.days = ledger.days.change(at, plainCalendarOf(l.Timezone, l.ResetAt))
+		ledger.convert(at, plainCalendarOf(l), was, p)
 	}
 }
 

@@ -100,14 +100,14 @@ func farFuture(usedLimits []usedLimit, at int64) int64 {
 	for _, s := range usedLimits {
 		at = max(at, s.at)
 	}
-	return at + 100*aDay
+	return at + 400*aDay
 }
 
 func turningPoints(usedLimits []usedLimit, at int64) (turns []int64) {
 	for _, s := range usedLimits {
 		if days, ok := s.ledger.(*plainDaily); ok {
 			t := max(at, s.at)
-			for range 3 { // the rest of a day, a transitional day, a whole day
+			for range 3 { // the rest of a period, a transitional one, a whole one
 				t = days.days.day(t).end
 				turns = append(turns, t)
 			}

@@ -10,13 +10,13 @@ import (
 type Parameter struct {
 	Name string
 	Kind ParameterKind
-	// Least and Most are the bounds, both inclusive. For a Length they are in nanoseconds, and for
-	// a Zone or a Clock they are 0.
+	// Least and Most are the bounds, both inclusive. For a Length they are in nanoseconds. They are
+	// 0 for a parameter that is a text.
 	Least, Most int64
-	// Suggested is the initial value in a new limit, in the unit of the bounds. It is 0 for a Zone
-	// or a Clock. The parameter can be omitted only if Suggested equals Least; it then has this
-	// value.
+	// Suggested is the initial value in a new limit, in the unit of the bounds. It is 0 for a text.
+	// The parameter can be omitted only if Suggested equals Least; it then has this value.
 	Suggested int64
+	Choices   []string // the values of a Choice; an empty text means the first
 	// Overridable means that a role or a user may have another value; see Numbers.
 	Overridable bool
 }
@@ -30,6 +30,7 @@ const (
 	Length ParameterKind = "duration" // a duration
 	Zone   ParameterKind = "zone"     // the IANA name of a time zone; may be empty
 	Clock  ParameterKind = "clock"    // a local time "HH:MM"; may be empty
+	Choice ParameterKind = "choice"   // one of several names; may be empty
 )
 
 // AlgorithmInfo describes an algorithm.
@@ -85,6 +86,9 @@ func (p Parameter) overridable() Parameter {
 // isOptional reports whether the parameter can be omitted; it then has its least value.
 func (p *Parameter) isOptional() bool { return p.Suggested == p.Least }
 
+// isText reports whether the values are texts, which compile checks.
+func (p *Parameter) isText() bool { return p.Kind == Zone || p.Kind == Clock || p.Kind == Choice }
+
 // check returns an error if a value is out of bounds.
 func (p *Parameter) check(value int64) error {
 	switch {
@@ -104,7 +108,6 @@ func (p *Parameter) check(value int64) error {
 
 // value returns the value of the parameter with that name. It returns 1 for a text that is set.
 func (p *Params) value(name string) int64 {
-	isSet := func(text string) int64 { return int64(min(1, len(text))) }
 	switch name {
 	case "burst":
 		return p.Burst
@@ -122,23 +125,32 @@ func (p *Params) value(name string) int64 {
 		return int64(p.Every)
 	case "slices":
 		return p.Slices
+	}
+	return int64(min(1, len(p.text(name))))
+}
+
+// text returns the text of the parameter with that name.
+func (p *Params) text(name string) string {
+	switch name {
 	case "timezone":
-		return isSet(p.Timezone)
+		return p.Timezone
 	case "reset_at":
-		return isSet(p.ResetAt)
+		return p.ResetAt
+	case "period":
+		return p.Period
+	case "first_day":
+		return p.FirstDay
 	}
 	panic("limits: parameter without a field: " + name)
 }
 
 // given returns the value of a parameter as it was given.
 func (p *Params) given(param Parameter) any {
-	switch param.Kind {
-	case Length:
+	switch {
+	case param.Kind == Length:
 		return time.Duration(p.value(param.Name))
-	case Zone:
-		return p.Timezone
-	case Clock:
-		return p.ResetAt
+	case param.isText():
+		return p.text(param.Name)
 	}
 	return p.value(param.Name)
 }
@@ -157,7 +169,7 @@ func (a *algorithm) checkParams(p Params) error {
 	for i := range a.params {
 		param := &a.params[i]
 		value := p.value(param.Name)
-		if param.Kind == Zone || param.Kind == Clock || value == 0 && param.isOptional() {
+		if param.isText() || value == 0 && param.isOptional() {
 			continue
 		}
 		if err := param.check(value); err != nil {

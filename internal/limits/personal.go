@@ -10,7 +10,8 @@ type Own struct {
 	Exemption Exemption
 	// ExemptUntil is when the exemption ends, in nanoseconds since the Unix epoch; 0 means never.
 	ExemptUntil int64
-	// Timezone is the IANA name of the zone of the user's day; empty means the limits' zone.
+	// Timezone is the IANA name of the zone of the user's days, weeks and months; empty means the
+	// limits' zone.
 	Timezone string
 	Numbers  map[string]Numbers // by limit name
 }
@@ -103,7 +104,7 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 		r = own
 	}
 	if p.Timezone != "" && r.calendar != nil {
-		calendar, err := NewCalendar(p.Timezone, params.ResetAt)
+		calendar, err := params.calendarIn(p.Timezone)
 		if err != nil {
 			return r, err
 		}

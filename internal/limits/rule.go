@@ -21,9 +21,11 @@ type Params struct {
 	Slices      int64  // of a sliding window; 0 means 1
 	Timezone    string // IANA name; empty means DefaultZone
 	ResetAt     string // "HH:MM"; empty means midnight
+	Period      string // "day", "week" or "month"; empty means a day
+	FirstDay    string // of a week, "monday" to "sunday"; empty means Monday
 
-	// DefaultZone is the channel's zone. A limit that counts by days uses it if Timezone is empty.
-	// Empty means UTC.
+	// DefaultZone is the channel's zone. A daily window uses it if Timezone is empty. Empty means
+	// UTC.
 	DefaultZone string
 
 	Observes       bool // never blocks a message; see Set
@@ -46,7 +48,7 @@ type Rule struct {
 	name     string
 	capacity int64     // maximum number of messages that can count at once
 	interval int64     // ns; its meaning depends on the algorithm
-	calendar *Calendar // for a limit that counts by days
+	calendar *Calendar // of a daily window
 	words    int       // state words that the algorithm needs
 	start    int       // start of its state in a row
 	end      int       // end of its state; there may be spare room

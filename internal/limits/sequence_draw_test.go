@@ -67,6 +67,10 @@ func drawEveryOf(rt *rapid.T, l *Limit) {
 		l.Every = 0
 		l.Timezone = rapid.SampledFrom([]string{"Europe/Berlin", "UTC", "America/Lima", "Pacific/Apia"}).Draw(rt, "zone")
 		l.ResetAt = rapid.SampledFrom([]string{"", "02:30", "18:00"}).Draw(rt, "reset_at")
+		l.Period = rapid.SampledFrom([]string{"", "", "week", "month"}).Draw(rt, "period")
+		if l.FirstDay = ""; l.Period == "week" {
+			l.FirstDay = rapid.SampledFrom([]string{"", "sunday", "thursday"}).Draw(rt, "first_day")
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ type sent struct{ at, n int64 }
 // sendSome plays random messages of user 7 against one limit. It returns the messages that passed,
 // their ledger and the time after the last message.
 func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, now int64) {
-	known = (&plainPolicy{calendar: map[string]*plainCalendar{l.Name: plainCalendarOf("UTC", "")}}).newLedger(l)
+	known = (&plainPolicy{calendar: map[string]*plainCalendar{l.Name: plainCalendarOf(dailyLimit(1, "UTC", ""))}}).newLedger(l)
 	now = epoch.UnixNano()
 	every := orElse(l.numbersFor(0).every, aDay)
 	for range rapid.IntRange(1, 20).Draw(rt, "messages") {
@@ -35,7 +35,7 @@ func drawSingleLimit(rt *rapid.T, algorithm string) Limit {
 	l.Every = drawEvery(rt)
 	drawEveryOf(rt, &l)
 	if algorithm == "daily-window" {
-		l.Timezone, l.ResetAt = "UTC", ""
+		l.Timezone, l.ResetAt, l.Period, l.FirstDay = "UTC", "", "", ""
 	}
 	return l
 }

@@ -82,11 +82,16 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 			w.tables[scope] = NewTable(set, 1<<30, new(Dropped))
 		}
 	}
-	// Start near a night with a clock change, in either direction, or near the beginning of time.
+	// Start near a night with a clock change, in either direction, or near the beginning of time,
+	// but not in a week or month that began before 1970.
+	early := int64(4 * time.Hour)
+	if slices.ContainsFunc(limits, func(l Limit) bool { return l.Algorithm == "daily-window" }) {
+		early += 40 * aDay
+	}
 	w.now = rapid.SampledFrom([]int64{
 		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(),
 		time.Date(2026, 10, 24, 20, 0, 0, 0, time.UTC).UnixNano(),
-		int64(4 * time.Hour),
+		early,
 	}).Draw(rt, "beginning")
 	return w
 }
@@ -104,7 +109,7 @@ func (w *world) drawUser() string { return rapid.SampledFrom(w.users).Draw(w.rt,
 // nextTime returns a time that is a little or far ahead, or back. It may also be exactly the retry
 // time of the last throttled message, or 1 ns sooner.
 func (w *world) nextTime() int64 {
-	steps := []int64{0, 0, 1, 2, 3, 1e9, 4e9 - 1, 4e9, 30e9, 3600e9, 5 * 3600e9, 24 * 3600e9, -1, -3e9, -30e9, -60e9, -60e9 - 1, -2 * 3600e9}
+	steps := []int64{0, 0, 1, 2, 3, 1e9, 4e9 - 1, 4e9, 30e9, 3600e9, 5 * 3600e9, 24 * 3600e9, 9 * 24 * 3600e9, -1, -3e9, -30e9, -60e9, -60e9 - 1, -2 * 3600e9}
 	next := w.now + rapid.SampledFrom(append(steps, w.retryAt-w.now, w.retryAt-w.now-1)).Draw(w.rt, "step")
 	if w.zoneChanged {
 		next = max(next, w.latest-int64(time.Minute))

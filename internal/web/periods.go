@@ -34,7 +34,7 @@ func (s spans) dayOf(channel string, at time.Time) (timespan, error) {
 	if err != nil {
 		return timespan{}, err
 	}
-	day := calendar.DayOf(at.Unix())
+	day := calendar.PeriodOf(at.Unix())
 	return timespan{time.Unix(day.Start, 0).UTC(), time.Unix(day.End, 0).UTC()}, nil
 }
 

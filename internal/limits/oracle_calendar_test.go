@@ -1,0 +1,240 @@
+package limits
+
+import (
+	"math/big"
+	"time"
+)
+
+const aDay = int64(24 * time.Hour)
+
+// plainDaily counts in the periods of consecutive calendars.
+type plainDaily struct {
+	days  plainDays
+	start int64
+	count int64
+	// carries is set after a change to shorter periods if what was used exceeds one of them.
+	carries bool
+}
+
+// at returns the ledger as of a later time.
+func (d *plainDaily) at(at int64, p plainNumbers) plainDaily {
+	now := *d
+	for day := d.days.day(d.start); now.carries && day.end <= at; day = d.days.day(day.end) {
+		next := d.days.day(day.end)
+		now.start, now.count = next.start, max(0, now.count-day.allowance(p.capacity))
+		now.carries = now.count > next.allowance(p.capacity)
+	}
+	if day := d.days.day(at); day.start != now.start {
+		now.start, now.count, now.carries = day.start, 0, false
+	}
+	return now
+}
+
+func (d *plainDaily) room(at int64, p plainNumbers) int64 {
+	return d.days.day(at).allowance(p.capacity) - d.at(at, p).count
+}
+
+func (d *plainDaily) fits(at, n int64, p plainNumbers) bool { return n <= d.room(at, p) }
+
+func (d *plainDaily) spend(at, n int64, p plainNumbers) {
+	*d = d.at(at, p)
+	d.count += n
+}
+
+func (d *plainDaily) charge(at, n int64, p plainNumbers) {
+	d.spend(at, min(n, max(0, d.room(at, p))), p)
+}
+
+func (d *plainDaily) refund(at, n int64, p plainNumbers) {
+	d.spend(at, -min(n, d.at(at, p).count), p)
+	d.carries = d.carries && d.room(at, p) < 0
+}
+
+// jump drops usage that had expired at the last use, and turns a later day into the current one.
+func (d *plainDaily) jump(last, to int64, p plainNumbers) {
+	if *d = d.at(last, p); d.start > to {
+		d.start = d.days.day(to).start
+	}
+}
+
+func (d *plainDaily) clone() ledger { c := *d; return &c }
+
+// convert puts another calendar in force.
+func (d *plainDaily) convert(at int64, to *plainCalendar, old, p plainNumbers) {
+	if to.name == d.days.calendar.name {
+		return
+	}
+	*d = d.at(at, old)
+	before := d.days.day(at)
+	switch {
+	case to.days > d.days.calendar.days:
+		d.days = plainDays{calendar: to, changeIn: to.partial(before.start)}
+		d.carries = d.carries && d.room(at, p) < 0
+	case to.days < d.days.calendar.days:
+		d.shorten(at, to, old, p)
+	default:
+		d.days = plainDays{calendar: to, changeIn: before}
+	}
+}
+
+// shorten lets a shorter period begin at once. What was used counts in it. What exceeds the share
+// of the time that has passed also counts in the following ones, but not in those after the old one's end.
+func (d *plainDaily) shorten(at int64, to *plainCalendar, old, p plainNumbers) {
+	before, end := d.days.day(at), d.lastEnd(old)
+	now := to.day(at)
+	d.days = plainDays{calendar: to}
+	if now.start < before.start {
+		now = to.partial(before.start)
+		d.days.changeIn = now
+	}
+	passed := big.NewRat(now.start-before.start, before.end-before.start)
+	share := passed.Mul(passed, big.NewRat(before.allowance(old.capacity), 1))
+	excess := d.count - new(big.Int).Quo(share.Num(), share.Denom()).Int64()
+	most := now.allowance(p.capacity)
+	for left := end - now.end; left > 0; left -= to.days * aDay {
+		most += p.capacity
+	}
+	d.start, d.count = now.start, min(max(min(d.count, now.allowance(p.capacity)), excess), most)
+	d.carries = d.count > now.allowance(p.capacity)
+}
+
+// lastEnd returns the end of the last period in which the count counts.
+func (d *plainDaily) lastEnd(p plainNumbers) int64 {
+	day, count := d.days.day(d.start), d.count
+	for carries := d.carries; carries; {
+		count = max(0, count-day.allowance(p.capacity))
+		day = d.days.day(day.end)
+		carries = count > day.allowance(p.capacity)
+	}
+	return day.end
+}
+
+// plainDays are the periods of a user whose calendar may have changed.
+type plainDays struct {
+	calendar *plainCalendar // the policy in force
+	changeIn plainDay       // the period of the change; zero if none
+}
+
+// plainDay is a period: start is included, end is not.
+type plainDay struct {
+	start, end int64
+	whole      int64 // of a transitional period: the length with the whole allowance
+}
+
+func (d plainDay) allowance(messages int64) int64 {
+	if d.whole > 0 {
+		return messages * min(d.end-d.start, d.whole) / d.whole
+	}
+	return messages
+}
+
+// day returns the period that contains the time, which isn't before the change.
+func (d plainDays) day(at int64) plainDay {
+	if at < d.changeIn.end {
+		return d.changeIn // it continues to its end
+	}
+	if transition := d.transition(); at < transition.end {
+		return transition
+	}
+	return d.calendar.day(at)
+}
+
+// transition returns the transitional period after the one of the change. If a period of the
+// calendar begins right after the one of the change, transition returns the zero value.
+func (d plainDays) transition() plainDay {
+	start := d.changeIn.end
+	if start == 0 || d.calendar.day(start).start == start {
+		return plainDay{}
+	}
+	return d.calendar.partial(start)
+}
+
+// partial returns a transitional period. It lasts until the first boundary that is at least half of
+// the longest period away. It assumes a limit of more than one message.
+func (c *plainCalendar) partial(start int64) plainDay {
+	whole := c.day(start)
+	end := start + c.days*aDay/2
+	if day := c.day(end); day.start < end {
+		end = day.end
+	}
+	if whole.start == start && whole.end == end {
+		return whole
+	}
+	return plainDay{start: start, end: end, whole: c.days * aDay}
+}
+
+// plainCalendar finds periods by checking the local time every quarter of an hour, which covers all
+// clock changes and resets used here.
+type plainCalendar struct {
+	name       string
+	days       int64 // of the longest period
+	starts     func(date time.Time) bool
+	location   *time.Location
+	resetAt    string
+	boundaries map[time.Time]int64 // cache, by date
+	recent     plainDay
+}
+
+var plainCalendars = map[string]*plainCalendar{}
+
+func plainCalendarOf(l Limit) *plainCalendar {
+	c := &plainCalendar{resetAt: l.ResetAt, boundaries: map[time.Time]int64{}}
+	if c.resetAt == "" {
+		c.resetAt = "00:00"
+	}
+	switch l.Period {
+	case "week":
+		c.days, c.starts = 7, func(date time.Time) bool {
+			return date.Weekday() == map[string]time.Weekday{"": time.Monday, "sunday": time.Sunday, "thursday": time.Thursday}[l.FirstDay]
+		}
+	case "month":
+		c.days, c.starts = 31, func(date time.Time) bool { return date.Day() == 1 }
+	default:
+		c.days, c.starts = 1, func(time.Time) bool { return true }
+	}
+	c.name = l.Timezone + " " + c.resetAt + " " + l.Period + " " + l.FirstDay
+	if known := plainCalendars[c.name]; known != nil {
+		return known
+	}
+	var err error
+	if c.location, err = time.LoadLocation(l.Timezone); err != nil {
+		panic(err)
+	}
+	plainCalendars[c.name] = c
+	return c
+}
+
+// boundary returns the first instant whose local time is at or after reset_at of that date.
+func (c *plainCalendar) boundary(date time.Time) int64 {
+	if _, ok := c.boundaries[date]; !ok {
+		resetAt := date.Format(time.DateOnly) + " " + c.resetAt
+		t := date.Add(-15 * time.Hour) // the day before, in every zone
+		for t.In(c.location).Format("2006-01-02 15:04") < resetAt {
+			t = t.Add(15 * time.Minute)
+		}
+		c.boundaries[date] = t.UnixNano()
+	}
+	return c.boundaries[date]
+}
+
+func (c *plainCalendar) day(at int64) plainDay {
+	if c.recent.start <= at && at < c.recent.end {
+		return c.recent
+	}
+	year, month, date := time.Unix(0, at).In(c.location).Date()
+	day := plainDay{}
+	for around := -33; around <= 33; around++ {
+		date := time.Date(year, month, date+around, 0, 0, 0, 0, time.UTC)
+		if !c.starts(date) {
+			continue
+		}
+		switch boundary := c.boundary(date); {
+		case boundary <= at:
+			day.start = boundary
+		case day.end == 0:
+			day.end = boundary
+		}
+	}
+	c.recent = day
+	return day
+}
