@@ -199,5 +199,5 @@ func errControls(err error) error {
 	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced), errors.Is(err, control.ErrUnanswered):
 		status = http.StatusServiceUnavailable
 	}
-	return problem.New(status, "%s", journal.Sentence(err))
+	return errRefused(status, err)
 }

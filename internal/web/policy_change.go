@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -53,9 +55,20 @@ func errPolicy(err error) error {
 	case errors.Is(err, policies.ErrHistory):
 		return problem.New(http.StatusServiceUnavailable, "Earlier changes can't be read now: the database is failing.").Because(err)
 	case errors.As(err, new(*policies.Error)):
-		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
+		return errRefused(http.StatusUnprocessableEntity, err)
 	}
 	return err
+}
+
+// errRefused returns the problem for a change that the Guard refuses. If a value is wrong, the
+// problem names it.
+func errRefused(status int, err error) *problem.Problem {
+	refused := problem.New(status, "%s", journal.Sentence(err))
+	if e, ok := errors.AsType[*chatguard.PolicyError](err); ok {
+		clip := func(text string) string { return hostile.Clip(text, problem.MaxDetail) }
+		refused.Mistake = &problem.Mistake{Limit: clip(e.Limit), Role: clip(e.Role), Parameter: e.Parameter, Value: clip(e.Value), Problem: clip(e.Problem)}
+	}
+	return refused
 }
 
 // revertWanted is the body of a request to revert.

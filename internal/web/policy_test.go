@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 // put changes the policy of the tests' channel as the owner, starting from the one in force.
@@ -132,6 +134,35 @@ func TestPolicy_ConcurrentChangesOneWins(t *testing.T) {
 	}
 	if made != 1 || len(d.history()) != 2 {
 		t.Errorf("%d changes were made; history: %q", made, d.history())
+	}
+}
+
+// A refused change names the wrong value, so that a form can mark its field.
+func TestPolicy_MistakeIsNamed(t *testing.T) {
+	d := dash(t)
+	overridden := map[string]any{"limits": map[string]any{"burst": map[string]any{"messages": 2}}}
+	for name, test := range map[string]struct {
+		answer answer
+		want   problem.Mistake
+	}{
+		"policy": {d.put(func(p *chatguard.Policy) { p.Limits[0].Reserve = 3 }),
+			problem.Mistake{Limit: "burst", Parameter: "reserve", Value: "3", Problem: "reserve is 3, want 0 to 2, less than the limit holds"}},
+		"role": {d.put(func(p *chatguard.Policy) {
+			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 1}}
+		}), problem.Mistake{Limit: "burst", Role: "vip", Parameter: "messages", Value: "1", Problem: `token-bucket has no "messages" (it takes burst, refill)`}},
+		"ladder": {d.put(func(p *chatguard.Policy) { p.Penalties.StrikeEvery = -time.Minute }),
+			problem.Mistake{Parameter: "penalties.strike_every", Value: "-1m", Problem: "penalties: strike_every is -1m0s, want 0s or more"}},
+		"override": {d.do("PUT", spammerPath+"/override", overridden, asOwner),
+			problem.Mistake{Limit: "burst", Parameter: "messages", Value: "2", Problem: `token-bucket has no "messages" (it takes burst, refill)`}},
+		"zone": {d.do("PUT", spammerPath+"/override", map[string]any{"timezone": "Mars"}, asOwner),
+			problem.Mistake{Parameter: "timezone", Value: "Mars", Problem: `unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`}},
+	} {
+		var got problem.Problem
+		if err := json.Unmarshal(test.answer.body, &got); err != nil || test.answer.StatusCode != http.StatusUnprocessableEntity || got.Mistake == nil {
+			t.Errorf("%s: %s %s, %v", name, test.answer.Status, test.answer.body, err)
+		} else if *got.Mistake != test.want {
+			t.Errorf("%s: got %+v\nwant %+v", name, *got.Mistake, test.want)
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ func (h *previews) readCandidate(w http.ResponseWriter, r *http.Request, channel
 		return policy, 0, problem.New(http.StatusUnprocessableEntity, "A preview covers 1 to %d hours, not %d.", mostHours, hours)
 	}
 	if err := h.policies.Validate(channel, in.Policy.Policy); err != nil {
-		return policy, 0, problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
+		return policy, 0, errRefused(http.StatusUnprocessableEntity, err)
 	}
 	return in.Policy.Policy, hours, nil
 }

@@ -31,6 +31,9 @@ type Problem struct {
 	// sign in.
 	Mounted bool `json:"mounted,omitempty"`
 
+	// Mistake is an extension: the value that is wrong in a policy or in a user's override.
+	Mistake *Mistake `json:"mistake,omitempty"`
+
 	RetryAfter int `json:"-"` // seconds for the Retry-After header; 0 for no header
 
 	sentence string // the format of Detail, in English
@@ -46,6 +49,15 @@ func (p *Problem) Error() string {
 }
 
 func (p *Problem) Unwrap() error { return p.cause }
+
+// Mistake is a wrong value in a policy or in a user's override.
+type Mistake struct {
+	Limit     string `json:"limit,omitempty"`     // the limit's name, if the value is in a limit
+	Role      string `json:"role,omitempty"`      // if it is one of a role's custom numbers
+	Parameter string `json:"parameter,omitempty"` // key of the value; "" if no single value is wrong
+	Value     string `json:"value,omitempty"`
+	Problem   string `json:"problem"` // what is wrong, and what would be right
+}
 
 // New returns a Problem with a sentence for people. The answer has the sentence in the language of
 // the request, if the catalogues of package language contain its format. An argument of type
