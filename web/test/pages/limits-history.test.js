@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answer, button, click, find, goTo, hangUp, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../../testing/page.js";
+import { all, answer, button, click, find, goTo, hangUp, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../../testing/page.js";
 import { isIdle, openLimits, save, serveLimits } from "../../testing/limits.js";
 
 const teatime = { name: "teatime", algorithm: "sliding-log", messages: 5, every: "1m" };
@@ -56,6 +56,45 @@ test("limits: what the server refuses is said, and the draft stays", async () =>
   await see(() => text(".preview [role=alert]") === "limit burst: burst × refill is too long");
   await click("#save");
   await see(() => text(".finish .note.bad") === "limit burst: burst × refill is too long" && find("#burst-0").value === "2147483647");
+});
+
+test("limits: the field of a refused value is marked and gets the focus", async () => {
+  serveLimits((policy) => {
+    policy.limits.splice(0, 0, { name: "gone", algorithm: "fixed-window", messages: 9, every: "1m" });
+    policy.limits[1].roles = { vip: { burst: 2 } };
+  });
+  await openLimits();
+  await click("#remove-0"); // a removed limit keeps its place on the page
+  const refused = async (mistake) => {
+    answer("PUT /channels/7/policy", refuse(422, "…", { mistake: { ...mistake, problem: "It is too much." } }));
+    await write("#burst-1", find("#burst-1").value === "8" ? "9" : "8");
+    await click("#save");
+    await see(() => find("#save").getAttribute("aria-disabled") === "true" && !find(".mode").disabled);
+  };
+  for (const [field, mistake] of Object.entries({
+    "burst-1": { limit: "burst", parameter: "burst", value: "8" },
+    "reserve-1": { limit: "burst", parameter: "reserve" },
+    "burst-1-vip": { limit: "burst", role: "vip", parameter: "burst" },
+    "reset_at-2": { limit: "daily", parameter: "reset_at" },
+    zone: { parameter: "timezone" },
+    strike_every: { parameter: "penalties.strike_every" },
+  })) {
+    await refused(mistake);
+    await see(() => text(`#${field}-error`) === "It is too much." && document.activeElement.id === field);
+    assert.equal(find(`#${field}`).getAttribute("aria-invalid"), "true", field);
+    assert.ok(find(`#${field}`).getAttribute("aria-describedby").includes(`${field}-error`), field);
+    assert.deepEqual([all("[aria-invalid=true]").length, text(".buttons .bad"), find(".finish .note.bad")], [1, "Fix 1 field above.", null], field);
+  }
+  await write("#burst-1", "5"); // any edit may be the fix
+  await see(() => !find("[aria-invalid=true]") && find("#save").getAttribute("aria-disabled") === "false");
+
+  for (const mistake of [{ limit: "burst", parameter: "per" }, { limit: "other", parameter: "burst" }, { parameter: "limits" }, {}]) {
+    answer("PUT /channels/7/policy", refuse(422, "That is too much.", { mistake: { ...mistake, problem: "It is too much." } }));
+    await write("#burst-1", find("#burst-1").value === "8" ? "9" : "8");
+    await click("#save");
+    await see(() => text(".finish .note.bad") === "That is too much.");
+    assert.equal(find("[aria-invalid=true]"), null);
+  }
 });
 
 test("limits: another person's change is shown, or is a conflict if something is typed", async () => {

@@ -272,6 +272,24 @@ test("card: custom limits", async () => {
   assert.deepEqual([sent().body, sent().headers.get("If-Match")], [before, '"new"']);
 });
 
+test("card: the field of a refused value is marked and gets the focus", async () => {
+  const refused = (mistake) => answer(`PUT ${spammer}/override`, refuse(422, "That is too much.", { mistake: { ...mistake, problem: "It is too much." } }));
+  await openCard();
+  await click("#amend-override");
+  for (const [field, mistake] of Object.entries({ "own-burst-burst": { limit: "burst", parameter: "burst" }, "own-zone": { parameter: "timezone" } })) {
+    refused(mistake);
+    await write("#own-messages-daily", field === "own-zone" ? "6" : "5", { leave: false });
+    await click(".amend .primary");
+    await see(() => text(`#${field}-error`) === "It is too much." && document.activeElement.id === field);
+    assert.equal(find(`#${field}`).getAttribute("aria-invalid"), "true");
+    assert.equal(text(".amend .error[role=alert]"), "");
+  }
+  refused({ limit: "burst", parameter: "reserve" });
+  await write("#own-messages-daily", "7", { leave: false });
+  await click(".amend .primary");
+  await see(() => text(".amend .error[role=alert]") === "That is too much." && !find("[aria-invalid=true]"));
+});
+
 test("card: custom limits that someone else changes meanwhile", async () => {
   await openCard();
   await click("#amend-override");

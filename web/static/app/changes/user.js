@@ -15,6 +15,7 @@ import { isAcrossChannels, isShared } from "../words/scopes.js";
 import { banWords, liftWords, timeoutWords } from "../words/silence.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
+/** @import { Mistake } from "../core/api.js" */
 /** @import { Database } from "../core/state.js" */
 
 /**
@@ -23,6 +24,7 @@ import { unsavedChange } from "../words/unsaved.js";
  * @typedef {object} Outcome
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {string} problem why chatguard refused the change
+ * @property {Mistake | null} mistake the value that chatguard refused, if it is known
  * @property {boolean} isUnsent nothing was sent, for the reason in problem
  * @property {boolean} isConflict chatguard refused it because of what others have done since
  * @property {string} severity "timed-out" or "banned" if the user now is; as in a chip's class
@@ -51,7 +53,7 @@ import { unsavedChange } from "../words/unsaved.js";
 export function outcomeOf(known) {
   /** @type {Outcome} */
   const nothing = {
-    busy: false, problem: "", isUnsent: false, isConflict: false, severity: "", done: "", sentence: "", isToRead: false,
+    busy: false, problem: "", mistake: null, isUnsent: false, isConflict: false, severity: "", done: "", sentence: "", isToRead: false,
     isPartial: false, isHeld: false, isSaved: true, undoing: null, at: now(),
   };
   return { ...nothing, ...known };
@@ -80,7 +82,7 @@ async function change(user, method, path, options, said) {
     const { body } = await request(method, userAddress(user) + path, options);
     return answered({ isSaved: body.saved, ...said(body) });
   } catch (problem) {
-    return ifSignedOut(problem) ? null : answered({ problem: problem.message, isConflict: problem.status === 409 });
+    return ifSignedOut(problem) ? null : answered({ problem: problem.message, mistake: problem.mistake ?? null, isConflict: problem.status === 409 });
   }
 }
 

@@ -4,13 +4,16 @@
 
 import { t } from "../../text/text.js";
 
+/** @typedef {NonNullable<Api.Problem["mistake"]>} Mistake */
+
 // Problem is a failed request; its message is for people.
 export class Problem extends Error {
-  /** @param {number} status @param {string} detail @param {boolean} [mounted] */
-  constructor(status, detail, mounted = false) {
+  /** @param {number} status @param {string} detail @param {Partial<Api.Problem>} [of] */
+  constructor(status, detail, { mounted = false, mistake } = {}) {
     super(detail);
     this.status = status; // 0 if there was no answer
     this.mounted = mounted; // the dashboard is part of another site, where people sign in
+    this.mistake = mistake; // the value that was refused, if it is known
   }
 }
 
@@ -43,7 +46,7 @@ export async function request(method, path, { body, ifMatch, signal } = {}) {
     throw new Problem(0, t("widgets.no-answer"));
   }
   const content = await answer.json().catch(() => /** @type {any} */ (null));
-  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? t("widgets.failed-answer", { status: String(answer.status) }), content?.mounted);
+  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? t("widgets.failed-answer", { status: String(answer.status) }), content ?? {});
   return { body: content, etag: answer.headers.get("ETag") };
 }
 

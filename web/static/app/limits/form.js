@@ -10,6 +10,8 @@ import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
 import { errorsOf } from "./draft-errors.js";
 import { draftOf, isDirty, policyOf } from "./draft.js";
+import { fieldOf } from "./mistake.js";
+/** @import { Mistake } from "../core/api.js" */
 /** @import { State } from "../core/state.js" */
 /** @import { Conflict } from "./conflict.js" */
 /** @import { Draft } from "./draft.js" */
@@ -127,7 +129,7 @@ export function closeNotes() {
 export function save() {
   const form = state.form;
   if (form.conflict || !isDirty(form) || Object.keys(form.errors).length > 0) return;
-  return send("PUT", "", policyOf(form));
+  return send("PUT", "", policyOf(form), (mistake) => fieldOf(form.draft, mistake));
 }
 
 // undo restores the policy that the last save replaced.
@@ -141,9 +143,10 @@ export function revert(revision) {
   return send("POST", "/revert", { revision });
 }
 
-// send asks chatguard to replace the policy that was loaded.
-/** @param {string} method @param {string} path @param {unknown} body */
-async function send(method, path, body) {
+// send asks chatguard to replace the policy that was loaded. If chatguard refuses a value, the field
+// with the ID that place returns is marked.
+/** @param {string} method @param {string} path @param {unknown} body @param {(mistake: Mistake) => string | undefined} [place] */
+async function send(method, path, body, place) {
   const { form, channel } = state;
   if (form.busy) return;
   const address = policyAddress();
@@ -156,7 +159,9 @@ async function send(method, path, body) {
   } catch (problem) {
     if (ifSignedOut(problem) || !isShown()) return;
     const conflict = problem.status === 412 ? {} : null;
-    update((s) => (s.form = { ...form, busy: false, conflict, problem: conflict ? "" : problem.message }));
+    const id = problem.mistake && place?.(problem.mistake);
+    const marked = id ? { errors: { [id]: problem.mistake.problem }, focus: { id } } : {};
+    update((s) => (s.form = { ...form, busy: false, conflict, problem: conflict || id ? "" : problem.message, ...marked }));
   }
 }
 

@@ -90,7 +90,7 @@ function ChangeForm({ person, outcome: { busy, problem } }) {
   return html`
     <form class="amend" ref=${place} aria-label=${t(title)} novalidate onSubmit=${onSubmit} onKeyDown=${(event) => event.key === "Escape" && close()}>
       <${Fields} person=${person} isBusy=${busy} />
-      <p class="error" role="alert">${problem}</p>
+      <p class="error" role="alert">${Object.keys(form.errors).length === 0 && problem}</p>
       <div class="buttons">
         <button class="primary" aria-disabled=${busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${isConflict() && form.kind === "timeout" ? t("now.timeout-anyway") : does ? t(does) : liftNames(card.silenced).button}</button>
         <button type="button" onClick=${close}>${t("shell.cancel")}</button>

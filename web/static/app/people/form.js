@@ -4,9 +4,10 @@
 import { t } from "../../text/text.js";
 import * as changes from "../changes/user.js";
 import { state } from "../core/state.js";
-import { overrideDraft, overrideErrors, overrideOf } from "./override.js";
+import { overrideDraft, overrideErrors, overrideField, overrideOf } from "./override.js";
 import { change, reload } from "./people.js";
 import { loadWeek } from "./week.js";
+/** @import { Mistake } from "../core/api.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Card, Person } from "./people.js" */
 
@@ -125,6 +126,16 @@ async function show(person, asked) {
   const outcome = await asked;
   if (!outcome) return;
   if (!outcome.problem) change(person, { form: null });
+  else if (outcome.mistake) mark(person, outcome.mistake);
   await reload();
   await loadWeek();
+}
+
+// mark shows a mistake beside the field of the value, and focuses the field.
+/** @param {Person} person @param {Mistake} mistake */
+function mark(person, mistake) {
+  const field = person.form?.kind === "override" && overrideField(mistake, person.card);
+  if (!field) return;
+  change(person, { form: { ...person.form, errors: { [field]: mistake.problem } } });
+  document.getElementById(`own-${field}`)?.focus();
 }

@@ -3,6 +3,7 @@
 
 import { roleFields } from "../words/algorithms.js";
 import { numbersOf, textsOf, wrongNumber, wrongZone } from "../words/typed.js";
+/** @import { Mistake } from "../core/api.js" */
 /** @import { Card } from "./people.js" */
 /** @import { Texts } from "../words/typed.js" */
 
@@ -53,6 +54,14 @@ export function overrideErrors({ zone, limits }, card) {
     }
   }
   return errors;
+}
+
+// overrideField returns the key of a refused value among the errors, or nothing.
+/** @param {Mistake} of @param {Card} card @returns {string | undefined} */
+export function overrideField({ limit: name, parameter = "" }, card) {
+  if (!name) return parameter === "timezone" ? "zone" : undefined;
+  const limit = ownLimits(card).find((own) => own.name === name);
+  return limit && parameter in roleFields(limit) ? `${parameter}-${name}` : undefined;
 }
 
 // overrideOf returns the override that a draft describes. It is empty for a user without custom
