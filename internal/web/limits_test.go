@@ -173,3 +173,33 @@ func TestLimitsPage_KeepsFocus(t *testing.T) {
 	w.releaseRequests()
 	w.See(isSaved("9") + `&& document.activeElement.id === "save"`)
 }
+
+// A value that only the server refuses is marked like one that the page refuses: in the policy, and
+// in a user's own limits.
+func TestPages_MarkRefusedValue(t *testing.T) {
+	d := dash(t)
+	d.say(spammer, 4)
+	d.flush()
+	w := d.open(1400, 900)
+	// wantMarked waits until the server's error is below the field, which has the focus.
+	wantMarked := func(id, says string) {
+		t.Helper()
+		w.waitForFocus(id)
+		w.See(fmt.Sprintf(`(({ ariaInvalid, ariaDescribedByElements }) => ariaInvalid === "true" &&
+			ariaDescribedByElements.some((one) => one.textContent.includes(%q) && one.getBoundingClientRect().height > 0))(document.activeElement)`, says))
+		w.Accessible()
+	}
+	w.openLimits()
+	w.Click(".limit .rare summary")
+	w.Write("#reserve-0", "3")
+	w.Press("#save")
+	wantMarked("reserve-0", "reserve is 3, want 0 to 2, less than the limit holds")
+	w.Write("#reserve-0", "2")
+	w.save()
+
+	w.visit("#/people?user=" + spammer.ID)
+	w.Click("#amend-override")
+	w.Write("#own-burst-burst", "2147483647")
+	w.Press(".amend .primary")
+	wantMarked("own-burst-burst", "burst × refill is too long")
+}
