@@ -46,6 +46,27 @@ func (g inner) Explain(ctx context.Context, m Message) (v Verdict, levels []limi
 	return run.verdict(&m, &d), levels, s, run.policy.policy.Penalties.rung(s.Strikes), nil
 }
 
+// Left implements inner.Guard.
+func (g inner) Left(ctx context.Context, m Message) (v Verdict, err error) {
+	run, err := g.dryRun(&m)
+	if err != nil {
+		return v, err
+	}
+	run.request.Cost = 0
+	var d limits.Decision
+	if g.channels.exact {
+		var offline bool
+		if d, _, _, offline, err = g.channels.rows.Explain(ctx, run.channel.shared, m.User.ID, run.policy.places, &run.request); err != nil {
+			return v, err
+		}
+		run.degraded = run.degraded || offline
+	} else {
+		var room otherPlaces
+		d = run.channel.table.Peek(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
+	}
+	return run.verdict(&m, &d), nil
+}
+
 // dryRun is a message to judge without an effect.
 type dryRun struct {
 	at       time.Time

@@ -33,7 +33,7 @@ func ExampleLimit() {
 		fmt.Println(answer.Status, answer.Header["Www-Authenticate"], answer.Header["Ratelimit"])
 	}
 	// Output:
-	// 200 OK [] ["requests";r=99;t=1]
+	// 200 OK [] ["keys";r=19;t=3, "requests";r=99;t=1]
 	// 401 Unauthorized [Bearer realm="api"] ["keys";r=18;t=3]
 }
 
@@ -97,10 +97,10 @@ func ExampleLimit_oneTimePassword() {
 		fmt.Println(answer.Status, answer.Header["Ratelimit-Policy"])
 	}
 	// Output:
-	// 202 Accepted ["budget";q=1000;w=86400]
-	// 202 Accepted ["budget";q=1000;w=86400]
-	// 202 Accepted ["budget";q=1000;w=86400]
-	// 429 Too Many Requests ["numbers";q=3;w=3600]
+	// 202 Accepted ["addresses";q=10;w=86400, "numbers";q=3;w=3600, "budget";q=1000;w=86400]
+	// 202 Accepted ["addresses";q=10;w=86400, "numbers";q=3;w=3600, "budget";q=1000;w=86400]
+	// 202 Accepted ["addresses";q=10;w=86400, "numbers";q=3;w=3600, "budget";q=1000;w=86400]
+	// 429 Too Many Requests ["addresses";q=10;w=86400, "numbers";q=3;w=3600]
 }
 
 // Each route of a ServeMux has its own allowance, and uploads cost more.

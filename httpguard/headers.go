@@ -1,6 +1,8 @@
 package httpguard
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"strconv"
 	"time"
@@ -17,7 +19,7 @@ import (
 //     seconds in which the whole quota is restored (w).
 //   - RateLimit describes the tightest limit: what remains of its quota (r), and if it is known,
 //     after how many seconds more remains (t). Both headers follow the Internet-Draft
-//     draft-ietf-httpapi-ratelimit-headers-10. It isn't a standard: later drafts may differ, and a
+//     draft-ietf-httpapi-ratelimit-headers-11. It isn't a standard: later drafts may differ, and a
 //     proposed change renames r and t.
 //   - X-RateLimit-Resource, -Limit, -Used, -Remaining and -Reset describe the tightest limit, too:
 //     its name, its quota, how much of the quota is used and how much remains, and the Unix time at
@@ -28,37 +30,152 @@ import (
 // it omits limits that only observe. v must be a verdict of this Guard. The verdict in an error
 // that SessionOptions.Refused receives isn't: it is about connecting, not about a message.
 func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
-	if v.RetryAfter > 0 && !v.Allowed {
-		setHeader(h, "Retry-After", strconv.Itoa(v.RetryAfterSeconds()))
+	if v.Tightest != "" {
+		delete(h, headerPolicy)
+		delete(h, headerLimit)
+		delete(h, headerRemaining)
 	}
-	if v.Tightest == "" {
-		return
-	}
-	quotas := guard.Quotas(v)
-	setHeader(h, "Ratelimit-Policy", quotas.String())
-	q, ok := quotas.Tightest()
-	if !ok {
-		return // the limit only observes, or no longer exists
-	}
-	setHeader(h, "Ratelimit", serviceLimit(q, v))
-	// Remaining may include grants, so it can exceed the quota.
-	quota := max(q.Messages, v.Remaining)
-	setHeader(h, "X-Ratelimit-Resource", q.Limit)
-	setHeader(h, "X-Ratelimit-Limit", strconv.Itoa(quota))
-	setHeader(h, "X-Ratelimit-Used", strconv.Itoa(quota-v.Remaining))
-	setHeader(h, "X-Ratelimit-Remaining", strconv.Itoa(v.Remaining))
-	setHeader(h, "X-Ratelimit-Reset", strconv.FormatInt(v.ResetAt.Add(time.Second-1).Unix(), 10))
+	new(headerValues).add(h, guard, &v, "")
 }
+
+// AddHeaders is like SetHeaders for a message that several Guards judge, or one Guard in several
+// channels: RateLimit and RateLimit-Policy keep the limits that they list already, and
+// X-RateLimit-* describe the limit of which least remains.
+func AddHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
+	new(headerValues).add(h, guard, &v, "")
+}
+
+// The names of the headers in canonical form.
+const (
+	headerRetry     = "Retry-After"
+	headerPolicy    = "Ratelimit-Policy"
+	headerLimit     = "Ratelimit"
+	headerResource  = "X-Ratelimit-Resource"
+	headerQuota     = "X-Ratelimit-Limit"
+	headerUsed      = "X-Ratelimit-Used"
+	headerRemaining = "X-Ratelimit-Remaining"
+	headerReset     = "X-Ratelimit-Reset"
+)
 
 // setHeader is http.Header.Set for a name in canonical form.
 func setHeader(h http.Header, name, value string) { h[name] = []string{value} }
 
-// serviceLimit returns the RateLimit header for a verdict whose tightest limit has this quota.
-func serviceLimit(q chatguard.Quota, v chatguard.Verdict) string {
-	b := strconv.AppendQuote(make([]byte, 0, 64), q.Limit)
+// headerValues has room for the headers of a response, because each value of an http.Header is a
+// slice of its own.
+type headerValues struct {
+	values [10]string
+	used   int
+}
+
+// set is setHeader without an allocation.
+func (s *headerValues) set(h http.Header, name, value string) {
+	i := s.used
+	s.values[i] = value
+	h[name] = s.values[i : i+1 : i+1]
+	s.used++
+}
+
+// add is AddHeaders. With a secret, RateLimit has a partition key.
+func (s *headerValues) add(h http.Header, guard *chatguard.Guard, v *chatguard.Verdict, secret string) {
+	var room [192]byte
+	b, t := room[:0], headerTexts{}
+	if v.RetryAfter > 0 && !v.Allowed {
+		b = t.number(b, headerRetry, int64(v.RetryAfterSeconds()))
+	}
+	if v.Tightest != "" {
+		quotas := guard.Quotas(*v)
+		if policy := quotas.String(); len(h[headerPolicy]) > 0 && policy != "" {
+			b = t.end(append(appendList(b, h[headerPolicy]), policy...), headerPolicy)
+		} else if policy != "" {
+			s.set(h, headerPolicy, policy)
+		}
+		if q, ok := quotas.Tightest(); ok { // else the limit only observes, or no longer exists
+			b = t.end(appendServiceLimit(appendList(b, h[headerLimit]), &q, v, secret), headerLimit)
+			if !v.Allowed || !isTighter(h[headerRemaining], v.Remaining) {
+				s.set(h, headerResource, q.Limit)
+				b = t.tightest(b, &q, v)
+			}
+		}
+	}
+	t.setAll(h, s, string(b))
+}
+
+// isTighter reports whether a limit described before has no more left than this one.
+func isTighter(before []string, remaining int) bool {
+	if len(before) == 0 {
+		return false
+	}
+	n, err := strconv.Atoi(before[0])
+	return err == nil && n <= remaining
+}
+
+// headerTexts says which part of one text is the value of which header, so that all values take one
+// allocation. The text isn't a field, because it would then be on the heap from the beginning.
+type headerTexts struct {
+	names [7]string
+	ends  [7]int // of the values in the text
+	count int
+}
+
+// end ends the value of a header.
+func (t *headerTexts) end(b []byte, name string) []byte {
+	t.names[t.count], t.ends[t.count] = name, len(b)
+	t.count++
+	return b
+}
+
+func (t *headerTexts) number(b []byte, name string, n int64) []byte {
+	return t.end(strconv.AppendInt(b, n, 10), name)
+}
+
+// tightest adds X-RateLimit-* for a verdict whose tightest limit has this quota.
+func (t *headerTexts) tightest(b []byte, q *chatguard.Quota, v *chatguard.Verdict) []byte {
+	// Remaining may include grants, so it can exceed the quota.
+	quota := max(q.Messages, v.Remaining)
+	b = t.number(b, headerQuota, int64(quota))
+	b = t.number(b, headerUsed, int64(quota-v.Remaining))
+	b = t.number(b, headerRemaining, int64(v.Remaining))
+	return t.number(b, headerReset, v.ResetAt.Add(time.Second-1).Unix())
+}
+
+// setAll sets the headers to their parts of the text.
+func (t *headerTexts) setAll(h http.Header, s *headerValues, text string) {
+	start := 0
+	for i, name := range t.names[:t.count] {
+		s.set(h, name, text[start:t.ends[i]])
+		start = t.ends[i]
+	}
+}
+
+// appendList appends the items that a header has already, to which another one will be added.
+func appendList(b []byte, before []string) []byte {
+	for _, value := range before {
+		b = append(append(b, value...), ", "...)
+	}
+	return b
+}
+
+// appendServiceLimit appends the item of RateLimit for a verdict whose tightest limit has this
+// quota.
+func appendServiceLimit(b []byte, q *chatguard.Quota, v *chatguard.Verdict, secret string) []byte {
+	b = strconv.AppendQuote(b, q.Limit)
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
-	if more, ok := q.MoreAfter(v); ok {
+	if more, ok := q.MoreAfter(*v); ok {
 		b = strconv.AppendInt(append(b, ";t="...), int64((more+time.Second-1)/time.Second), 10)
 	}
-	return string(b)
+	if secret == "" {
+		return b
+	}
+	return append(appendPartition(append(b, ";pk=:"...), secret, v), ':')
+}
+
+// appendPartition appends the partition key of a verdict, in base64.
+func appendPartition(b []byte, secret string, v *chatguard.Verdict) []byte {
+	var room [256]byte
+	text := append(append(room[:0], secret...), 0)
+	text = append(append(append(text, v.ChannelID...), 0), v.UserID...)
+	sum := sha256.Sum256(text)
+	var key [12]byte
+	base64.StdEncoding.Encode(key[:], sum[:8])
+	return append(b, key[:]...)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -133,6 +134,7 @@ func TestLimit_Refusals(t *testing.T) {
 		{"a reserved ID", identifyAs(connguard.AnonymousID, nil), LimitOptions{}, 500, mistake, "reserved"},
 		{"no channel", Anonymous, LimitOptions{Channel: func(*http.Request) string { return "" }}, 500, mistake, "the channel ID is empty"},
 		{"a negative cost", Anonymous, LimitOptions{Cost: costs(-1)}, 500, mistake, "the cost is negative"},
+		{"a negative cost, nearly nothing", Anonymous, LimitOptions{Cost: costs(math.MinInt)}, 500, mistake, "the cost is negative"},
 		{"never", Anonymous, LimitOptions{Cost: costs(9)}, 429, "The request costs more than the limit ever allows.\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,6 +180,64 @@ func TestLimit_Nested(t *testing.T) {
 			r.Body = io.NopCloser(strings.NewReader("cost=3"))
 		}).Code; got != want {
 			t.Errorf("%d, want %d", got, want)
+		}
+	}
+}
+
+// Nested limits list all policies; the X- headers describe the limit of which least remains.
+func TestLimit_NestedHeaders(t *testing.T) {
+	l := newLimited(t, nil)
+	wide := newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{chatguard.TokenBucketLimit("all", 3, 20*time.Second)}
+	}, &chatguard.Options{Now: func() time.Time { return l.now }})
+	inner := l.handler
+	byAddress := mustLimit(t, wide, ByAddress(nil), nil)
+	l.handler = byAddress(inner)
+	for _, test := range []struct {
+		user, policy, left, x string
+	}{
+		{"anna", `"all";q=3;w=60, "burst";q=2;w=8`, `"all";r=2;t=20, "burst";r=1;t=4`, "burst 1"},
+		{"ben", `"all";q=3;w=60, "burst";q=2;w=8`, `"all";r=1;t=20, "burst";r=1;t=4`, "all 1"},
+		{"anna", `"all";q=3;w=60, "burst";q=2;w=8`, `"all";r=0;t=20, "burst";r=0;t=4`, "all 0"},
+		{"ben", `"all";q=3;w=60`, `"all";r=0;t=20`, "all 0"},
+	} {
+		h := l.request(test.user, nil).Header()
+		x := h.Get("X-RateLimit-Resource") + " " + h.Get("X-RateLimit-Remaining")
+		if h.Get("RateLimit-Policy") != test.policy || h.Get("RateLimit") != test.left || x != test.x || len(h["Ratelimit"]) != 1 {
+			t.Errorf("%s: %v", test.user, h)
+		}
+	}
+	wide.Rewind(l.now)
+	if err := wide.Reset(chatguard.Key{ChannelID: MainChannel, UserID: "address:192.0.2.1"}); err != nil {
+		t.Fatal(err)
+	}
+	l.request("anna", nil)
+	checkAnswer(t, l.request("anna", nil), 429, "Too many requests. Try again in 4 s.\n", map[string]string{
+		"RateLimit": `"all";r=1;t=20, "burst";r=0;t=4`, "X-RateLimit-Resource": "burst", "Retry-After": "4"})
+}
+
+// A request that costs nothing passes, is told what is left, and spends nothing.
+func TestLimit_CostsNothing(t *testing.T) {
+	cost, l := 0, (*limited)(nil)
+	var verdict chatguard.Verdict
+	l = newLimited(t, &LimitOptions{Cost: func(*http.Request) int { return cost }, Headers: func(h http.Header, v chatguard.Verdict) {
+		verdict = v
+		SetHeaders(h, l.guard, v)
+	}, Logger: slog.New(slog.DiscardHandler)})
+	for _, test := range []struct {
+		cost, status int
+		left         string
+	}{
+		{0, 200, `"burst";r=2;t=0`}, {0, 200, `"burst";r=2;t=0`}, {1, 200, `"burst";r=1;t=4`}, {0, 200, `"burst";r=1;t=4`}, {1, 200, `"burst";r=0;t=4`},
+		{0, 200, `"burst";r=0;t=4`}, {0, 200, `"burst";r=0;t=4`}, {1, 429, `"burst";r=0;t=4`}, {0, 200, `"burst";r=0;t=4`}, {-1, 500, ""},
+	} {
+		cost = test.cost
+		w := l.request("anna", nil)
+		if w.Code != test.status || w.Header().Get("RateLimit") != test.left || (w.Header().Get("Retry-After") != "") != (test.status == 429) {
+			t.Errorf("cost %d: %d %v, want %d, %s", cost, w.Code, w.Header(), test.status, test.left)
+		}
+		if cost == 0 && (!verdict.Allowed || verdict.Throttled() || verdict.Spent != 0 || verdict.RetryAfter != 0 || verdict.Penalty != chatguard.Penalty{}) {
+			t.Errorf("verdict %+v", verdict)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -22,36 +23,49 @@ type refuser struct {
 
 func (a *refuser) log() *slog.Logger { return cmp.Or(a.logger, slog.Default()) }
 
-// refuse answers a request that is refused because of err.
-func (a *refuser) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status, text := http.StatusInternalServerError, "The server could not process the request. This is a server error; see the server's log."
-	var throttled *chatguard.ThrottledError
-	switch {
-	case errors.As(err, &throttled):
-		status, text = http.StatusTooManyRequests, a.throttledText(&throttled.Verdict)
-		if seconds := throttled.Verdict.RetryAfterSeconds(); seconds > 0 {
-			setHeader(w.Header(), "Retry-After", strconv.Itoa(seconds))
-		}
-	case errors.Is(err, connguard.ErrConnections):
-		var wait time.Duration
-		status = http.StatusTooManyRequests
-		text, wait = connguard.Answer(err)
-		setHeader(w.Header(), "Retry-After", strconv.Itoa(int(wait/time.Second)))
-	case errors.Is(err, ErrNobody):
-		status, text = http.StatusUnauthorized, "You are not signed in. Sign in, then try again."
-		if a.authenticate != "" {
-			setHeader(w.Header(), "Www-Authenticate", a.authenticate)
-		}
-	case r.Context().Err() != nil: // the client has gone, or the server ends
-		status, text = http.StatusServiceUnavailable, "The server stopped waiting for the request. Try again."
-	default:
-		a.log().LogAttrs(r.Context(), slog.LevelError, "httpguard: a request was refused", slog.Any("error", err))
-	}
+// refuse answers a request that is refused because of err. values has room for two more headers.
+func (a *refuser) refuse(w http.ResponseWriter, r *http.Request, values *headerValues, err error) {
+	reply := a.reply(w.Header(), r, err)
 	if a.refused != nil {
 		a.refused(w, r, err)
 		return
 	}
-	http.Error(w, text, status)
+	reply.write(w, r, values)
+}
+
+// reply is the answer to a request that is refused.
+type reply struct {
+	status int
+	text   string // one sentence or two
+	limit  string // name of the limit that refuses; empty for other reasons
+}
+
+// reply returns the answer to a request that is refused because of err, and sets its headers.
+func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
+	if throttled, ok := errors.AsType[*chatguard.ThrottledError](err); ok {
+		if seconds := throttled.Verdict.RetryAfterSeconds(); seconds > 0 && h[headerRetry] == nil {
+			setHeader(h, headerRetry, strconv.Itoa(seconds))
+		}
+		return reply{http.StatusTooManyRequests, a.throttledText(&throttled.Verdict), throttled.Verdict.Limit}
+	}
+	switch {
+	case errors.Is(err, connguard.ErrConnections):
+		text, wait := connguard.Answer(err)
+		setHeader(h, headerRetry, strconv.Itoa(int(wait/time.Second)))
+		return reply{http.StatusTooManyRequests, text, "connections"}
+	case errors.Is(err, ErrInFlight):
+		setHeader(h, headerRetry, "1")
+		return reply{http.StatusTooManyRequests, "Too many of your requests are in progress. Wait for one, then try again.", "in-flight"}
+	case errors.Is(err, ErrNobody):
+		if a.authenticate != "" {
+			setHeader(h, "Www-Authenticate", a.authenticate)
+		}
+		return reply{http.StatusUnauthorized, "You are not signed in. Sign in, then try again.", ""}
+	case r.Context().Err() != nil: // the client has gone, or the server ends
+		return reply{http.StatusServiceUnavailable, "The server stopped waiting for the request. Try again.", ""}
+	}
+	a.log().LogAttrs(r.Context(), slog.LevelError, "httpguard: a request was refused", slog.Any("error", err))
+	return reply{http.StatusInternalServerError, "The server could not process the request. This is a server error; see the server's log.", ""}
 }
 
 func (a *refuser) throttledText(v *chatguard.Verdict) string {
@@ -59,4 +73,62 @@ func (a *refuser) throttledText(v *chatguard.Verdict) string {
 		return "The request costs more than the limit ever allows."
 	}
 	return a.throttled + " Try again in " + chatguard.FormatWait(v.RetryAfter) + "."
+}
+
+// write writes the reply as a problem document if the client accepts one, and otherwise as text.
+func (y reply) write(w http.ResponseWriter, r *http.Request, values *headerValues) {
+	h, body := w.Header(), make([]byte, 0, 64+len(y.text))
+	if acceptsProblem(r.Header["Accept"]) {
+		values.set(h, "Content-Type", "application/problem+json")
+		body = y.appendProblem(body)
+	} else {
+		values.set(h, "Content-Type", "text/plain; charset=utf-8")
+		body = append(body, y.text...)
+	}
+	values.set(h, "X-Content-Type-Options", "nosniff")
+	delete(h, "Content-Length")
+	w.WriteHeader(y.status)
+	_, _ = w.Write(append(body, '\n')) // the client has gone
+}
+
+// appendProblem appends a problem document (RFC 9457). For a limit, its type is that of the
+// Internet-Draft whose headers SetHeaders sets.
+func (y reply) appendProblem(b []byte) []byte {
+	b = append(b, '{')
+	if y.limit != "" {
+		b = append(b, `"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",`...)
+	}
+	b = strconv.AppendQuote(append(b, `"title":`...), http.StatusText(y.status))
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(y.status), 10)
+	b = strconv.AppendQuote(append(b, `,"detail":`...), y.text) // plain ASCII, so it is JSON
+	if y.limit != "" {
+		b = append(strconv.AppendQuote(append(b, `,"violated-policies":[`...), y.limit), ']')
+	}
+	return append(b, '}')
+}
+
+// acceptsProblem reports whether the values of Accept name a type for problem documents, or JSON.
+// Ranges such as */* don't count: clients send them that show the answer to people.
+func acceptsProblem(accept []string) bool {
+	for _, value := range accept {
+		for media := range strings.SplitSeq(value, ",") {
+			name, weight, _ := strings.Cut(strings.TrimSpace(media), ";")
+			name = strings.TrimSpace(name)
+			if (strings.EqualFold(name, "application/problem+json") || strings.EqualFold(name, "application/json")) && !isZeroWeight(weight) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isZeroWeight reports whether the parameters of a media type say that it isn't acceptable: q=0.
+func isZeroWeight(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(parameter), "=")
+		if strings.EqualFold(name, "q") && strings.Trim(value, "0.") == "" {
+			return true
+		}
+	}
+	return false
 }

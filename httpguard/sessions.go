@@ -115,7 +115,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	// Pass this request on to the handler, so that a form parsed by identify isn't lost.
 	r = r.WithContext(ctx)
 	if err := m.admit(writer, r, guest); err != nil {
-		m.refuser.refuse(w, r, err)
+		m.refuser.refuse(w, r, new(headerValues), err)
 		return
 	}
 	returned := false

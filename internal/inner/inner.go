@@ -17,6 +17,10 @@ type Guard interface {
 	// for the next strike. With ShareExact, it reads the rows in the store. It returns the same
 	// errors as Check, including the context's.
 	Explain(ctx context.Context, m chatguard.Message) (v chatguard.Verdict, levels []limits.Level, s limits.Standing, next chatguard.Penalty, err error)
+	// Left judges a message like Peek, but as one that costs nothing: it says how much is left to the
+	// author before the message. It ignores the message's Cost, unless that is negative.
+	Left(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error)
+
 	// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
 	// message's time: by the policy in force, or by the author's override. It judges nothing, so it
 	// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override

@@ -1,0 +1,56 @@
+package httpguard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// discarded is a ResponseWriter that allocates nothing.
+type discarded struct {
+	header http.Header
+	status int
+}
+
+func (d *discarded) Header() http.Header         { return d.header }
+func (d *discarded) WriteHeader(status int)      { d.status = status }
+func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
+
+// A flood of refused requests must cost little more than any other answer.
+func TestLimit_Allocations(t *testing.T) {
+	now := monday
+	for _, test := range []struct {
+		name  string
+		every time.Duration // between requests
+		opts  LimitOptions
+		most  float64
+	}{
+		{"passed", time.Minute, LimitOptions{}, 4},
+		{"refused", 0, LimitOptions{}, 7},
+		{"passed, with a partition key", time.Minute, LimitOptions{PartitionSecret: "secret"}, 4},
+		{"passed, in flight", time.Minute, LimitOptions{MaxInFlight: 2}, 4},
+		{"passed, counted by status", time.Minute, LimitOptions{Counts: func(status int) bool { return status >= 400 }}, 7},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			guard := newEnforcingGuard(t, nil, &chatguard.Options{Now: func() time.Time { return now }})
+			handler := mustLimit(t, guard, ByAddress(nil), &test.opts)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusNoContent)
+			}))
+			r, w := httptest.NewRequest("GET", "/", nil), &discarded{header: http.Header{}}
+			serve := func() {
+				now = now.Add(test.every)
+				clear(w.header)
+				handler.ServeHTTP(w, r)
+			}
+			for range 10 {
+				serve()
+			}
+			if got := testing.AllocsPerRun(100, serve); got > test.most {
+				t.Errorf("%v allocations with status %d, at most %v wanted", got, w.status, test.most)
+			}
+		})
+	}
+}
