@@ -155,6 +155,28 @@ func ExampleHoldQueue() {
 	// message 2, held for 40ms
 }
 
+// Anna may write two messages a week, and the week begins on Sunday.
+func ExamplePeriod() {
+	limit := chatguard.DailyWindowLimit("weekly", 2)
+	limit.Period, limit.FirstDay = chatguard.PeriodWeek, "sunday" // or PeriodMonth, or PeriodDay
+	guard := newEnforcingGuard(limit)
+	friday := time.Date(2026, time.November, 27, 20, 0, 0, 0, time.UTC)
+	for _, hour := range []int{0, 1, 2, 28} {
+		verdict, err := guard.Check(context.Background(), chatguard.Message{
+			ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: friday.Add(time.Duration(hour) * time.Hour),
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(verdict.At.Format("Mon 15:04"), verdict)
+	}
+	// Output:
+	// Fri 20:00 allowed, 1 left of weekly
+	// Fri 21:00 allowed, 0 left of weekly
+	// Fri 22:00 throttled by weekly, retry after 26h0m0s
+	// Sun 00:00 allowed, 1 left of weekly
+}
+
 // A user who writes more than usual isn't silenced at once: the next messages are of low priority.
 // They are folded, and in a busy room they are the first to be throttled.
 func ExampleCascadeLimit() {

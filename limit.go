@@ -24,7 +24,8 @@ const (
 	// FixedWindow allows Messages in each window of Every. Windows begin at multiples of Every
 	// since 1970.
 	FixedWindow Algorithm = "fixed-window"
-	// DailyWindow allows Messages per day. The day ends at ResetAt in the limit's time zone.
+	// DailyWindow allows Messages per day, week or month: see Period. It ends at ResetAt in the
+	// limit's time zone.
 	DailyWindow Algorithm = "daily-window"
 	// UserWindow allows Messages in a window of Every that begins with the user's first message.
 	UserWindow Algorithm = "user-window"
@@ -74,9 +75,14 @@ type Limit struct {
 	// Timezone is the IANA name of the time zone of a daily window. Empty means the policy's time
 	// zone.
 	Timezone string `json:"timezone,omitempty" toml:"timezone"`
-	// ResetAt is the local time "HH:MM" at which the day of a daily window ends; empty means
-	// midnight.
+	// ResetAt is the local time "HH:MM" at which the day, week or month of a daily window ends;
+	// empty means midnight.
 	ResetAt string `json:"reset_at,omitempty" toml:"reset_at"`
+	// Period is what a daily window counts by. Empty means a day.
+	Period Period `json:"period,omitempty" toml:"period"`
+	// FirstDay is the first day of the week, from "monday" to "sunday", if Period is PeriodWeek.
+	// Empty means Monday.
+	FirstDay string `json:"first_day,omitempty" toml:"first_day"`
 
 	// Reserve is how much of the limit is kept for messages of normal priority. A message of
 	// [PriorityLow] priority passes only if there is room for its cost plus Reserve, but spends
@@ -91,6 +97,17 @@ type Limit struct {
 	// gets the numbers of the highest one.
 	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"`
 }
+
+// Period is what a daily window counts by.
+type Period string
+
+// The periods. Each begins and ends at ResetAt in the limit's time zone, whatever its length: a
+// month has 28 to 31 days, and a day with a clock change 23 or 25 hours.
+const (
+	PeriodDay   Period = "day"
+	PeriodWeek  Period = "week"  // begins on FirstDay
+	PeriodMonth Period = "month" // begins on the 1st
+)
 
 // TokenBucketLimit returns a limit that allows burst messages at once, and one more per refill.
 func TokenBucketLimit(name string, burst int, refill time.Duration) Limit {
@@ -110,7 +127,8 @@ func FixedWindowLimit(name string, messages int, every time.Duration) Limit {
 }
 
 // DailyWindowLimit returns a limit that allows a number of messages per day. The day ends at
-// midnight in the policy's time zone. Set Timezone and ResetAt for another zone or time.
+// midnight in the policy's time zone. Set Timezone and ResetAt for another zone or time, and Period
+// for a week or a month.
 func DailyWindowLimit(name string, messages int) Limit {
 	return Limit{Name: name, Algorithm: DailyWindow, Messages: messages, ResetAt: "00:00"}
 }

@@ -42,7 +42,7 @@ func TestPolicyError_EachParameter(t *testing.T) {
 			t.Run(a.Name+"/"+p.Name, func(t *testing.T) {
 				l := startOf(a)
 				switch p.Kind {
-				case limits.Zone, limits.Clock:
+				case limits.Zone, limits.Clock, limits.Choice:
 					fieldOf(&l, p.Name).SetString("Mars")
 					wantMistake(t, l, PolicyError{Limit: "x", Parameter: p.Name, Value: "Mars"})
 				default:

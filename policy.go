@@ -155,6 +155,9 @@ func (p *Policy) stateDefaults() {
 	for i := range p.Limits {
 		if l := &p.Limits[i]; l.Algorithm == DailyWindow {
 			l.Timezone, l.ResetAt = cmp.Or(l.Timezone, p.Timezone), cmp.Or(l.ResetAt, "00:00")
+			if l.Period = cmp.Or(l.Period, PeriodDay); l.Period == PeriodWeek {
+				l.FirstDay = cmp.Or(l.FirstDay, "monday")
+			}
 		}
 	}
 }
@@ -230,7 +233,7 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 			Name: l.Name, Algorithm: string(l.Algorithm),
 			Burst: int64(l.Burst), Refill: l.Refill, ExtraBurst: int64(l.ExtraBurst), ExtraRefill: l.ExtraRefill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
 			Slices:   int64(l.Slices),
-			Timezone: l.Timezone, ResetAt: l.ResetAt, DefaultZone: timezone,
+			Timezone: l.Timezone, ResetAt: l.ResetAt, Period: string(l.Period), FirstDay: l.FirstDay, DefaultZone: timezone,
 			Observes: l.Mode == ModeObserve, CountThrottled: l.CountThrottled, Reserve: int64(l.Reserve),
 		},
 	}

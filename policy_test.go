@@ -294,7 +294,7 @@ func TestGuard_PolicyHashDefaults(t *testing.T) {
 	hashes := map[string]bool{}
 	for _, daily := range []Limit{
 		{Name: "daily", Algorithm: DailyWindow, Messages: 300},
-		{Name: "daily", Algorithm: DailyWindow, Messages: 300, ResetAt: "00:00", Timezone: "UTC"},
+		{Name: "daily", Algorithm: DailyWindow, Messages: 300, ResetAt: "00:00", Timezone: "UTC", Period: PeriodDay},
 	} {
 		for _, zone := range []string{"", "UTC"} {
 			guard := mustNew(t, Policy{Timezone: zone, Limits: []Limit{daily}}, nil)

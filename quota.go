@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -12,9 +13,11 @@ import (
 
 // Quota is a limit with the numbers that apply to one user.
 type Quota struct {
-	Limit    string        // the limit's name
-	Messages int           // how many messages of cost 1 the whole quota allows
-	Window   time.Duration // in which the whole quota is restored
+	Limit    string // the limit's name
+	Messages int    // how many messages of cost 1 the whole quota allows
+	// Window is the time in which the whole quota is restored. For a DailyWindow, it is the length
+	// of the present day, week or month in the limit's time zone.
+	Window time.Duration
 	// Step is the time to restore one message of a bucket. It is 0 for windows, logs and cascades.
 	Step time.Duration
 
@@ -79,9 +82,11 @@ func (q Quota) MoreAfter(v Verdict) (wait time.Duration, ok bool) {
 	return max(0, whole-time.Duration(max(0, q.Messages-v.Remaining-1))*q.Step), true
 }
 
-// newQuotas returns the quotas of a user with the given roles and own numbers.
-func newQuotas(p *Policy, roles Roles, own numbers) Quotas {
-	q := Quotas{list: make([]Quota, 0, len(p.Limits))}
+// newQuotas returns the quotas of a user with the given roles and own numbers at a time. They stay
+// the same during a span of time that contains it.
+func (c *compiled) newQuotas(roles Roles, own numbers, at time.Time) (q Quotas, during limits.Period) {
+	p := &c.policy
+	q.list, during = make([]Quota, 0, len(p.Limits)), limits.Period{End: math.MaxInt64}
 	var b []byte
 	for _, l := range p.Limits {
 		if p.Mode == ModeEnforce && l.Mode == ModeObserve {
@@ -93,6 +98,11 @@ func newQuotas(p *Policy, roles Roles, own numbers) Quotas {
 			l = l.withRoles(roles)
 		}
 		each := l.quota()
+		if l.Algorithm == DailyWindow {
+			present := c.sets[l.Per].PeriodOf(l.Name, at.Unix())
+			each.Window = time.Duration(present.End-present.Start) * time.Second
+			during = limits.Period{Start: max(during.Start, present.Start), End: min(during.End, present.End)}
+		}
 		if q.list = append(q.list, each); len(b) > 0 {
 			b = append(b, ", "...)
 		}
@@ -101,10 +111,10 @@ func newQuotas(p *Policy, roles Roles, own numbers) Quotas {
 		b = strconv.AppendInt(append(b, ";w="...), roundUp(each.Window, time.Second), 10)
 	}
 	q.policy = string(b)
-	return q
+	return q, during
 }
 
-// quota returns the quota of a user with the limit's numbers.
+// quota returns the quota of a user with the limit's numbers. That of a DailyWindow has no Window.
 func (l Limit) quota() Quota {
 	q := Quota{Limit: l.Name, Messages: l.Messages, Window: l.Every}
 	switch l.Algorithm {
@@ -115,8 +125,6 @@ func (l Limit) quota() Quota {
 		q.Window = max(l.Refill*time.Duration(l.Burst), l.ExtraRefill*time.Duration(l.ExtraBurst))
 	case LeakyBucket:
 		q.Messages, q.Step = l.Queue+1, l.Every
-	case DailyWindow:
-		q.Window = day
 	case SlidingWindow, SlidingLog:
 		q.gradual = true
 	}
@@ -147,9 +155,10 @@ func (cs *channels) quotas(v *Verdict) Quotas {
 				own[scope] = set.Fitting(own[scope])
 			}
 		}
-		return newQuotas(&policy.policy, v.roles, own)
+		q, _ := policy.newQuotas(v.roles, own, v.At)
+		return q
 	}
-	return policy.quotasOf(v.roles)
+	return policy.quotasOf(v.roles, v.At)
 }
 
 // numbers holds a user's own numbers, by the scope and the name of the limit.
@@ -163,13 +172,21 @@ func numbersOf(table *limits.Table, userID string, at time.Time) map[string]limi
 	return table.OwnOf(userID, at.UnixNano()).Numbers
 }
 
-// quotasOf returns the quotas of users with those roles and without their own numbers.
-func (c *compiled) quotasOf(roles Roles) Quotas {
+// knownQuotas are quotas that stay the same during a span of time.
+type knownQuotas struct {
+	Quotas
+	during limits.Period
+}
+
+// quotasOf returns the quotas of users with those roles and without their own numbers at a time.
+func (c *compiled) quotasOf(roles Roles, at time.Time) Quotas {
 	roles &= allRoles
 	if known, ok := c.quotas.Load(roles); ok {
-		return *known.(*Quotas)
+		if k := known.(*knownQuotas); k.during.Start <= at.Unix() && at.Unix() < k.during.End {
+			return k.Quotas
+		}
 	}
-	q := newQuotas(&c.policy, roles, numbers{})
-	c.quotas.Store(roles, &q)
+	q, during := c.newQuotas(roles, numbers{}, at)
+	c.quotas.Store(roles, &knownQuotas{q, during})
 	return q
 }

@@ -49,7 +49,7 @@ func TestUserOverride_Set(t *testing.T) {
 	for want, o := range map[string]UserOverride{
 		`there is no limit "bursts"`:                 {Limits: map[string]Override{"bursts": {Burst: 1}}},
 		`limit "burst": burst is -1, want 1 or more`: {Limits: map[string]Override{"burst": {Burst: -1}}},
-		`limit "daily": daily-window has no "refill" (it takes messages, timezone, reset_at)`: {
+		`limit "daily": daily-window has no "refill" (it takes messages, timezone, reset_at, period, first_day)`: {
 			Limits: map[string]Override{"daily": {Refill: time.Second}}},
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: {Timezone: "Mars"},
 		`unknown exemption 9`: {Exempt: 9},

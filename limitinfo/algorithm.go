@@ -1,6 +1,8 @@
 package limitinfo
 
 import (
+	"slices"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/limits"
 )
@@ -22,13 +24,15 @@ type Parameter struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	// Least and Most are the bounds, both inclusive. The bounds of a duration are in nanoseconds;
-	// those of a zone or a clock are 0. Combinations of values within the bounds may still be
+	// those of a zone, a clock or a choice are 0. Combinations of values within the bounds may still be
 	// refused, see [chatguard.Policy.Validate].
 	Least int64 `json:"least"`
 	Most  int64 `json:"most"`
 	// Suggested is a value to begin with, in the unit of the bounds. The parameter can be omitted
 	// only if Suggested equals Least; an omitted parameter has this value.
 	Suggested int64 `json:"suggested"`
+	// Choices are the values of a choice, in order. An empty value means the first.
+	Choices []string `json:"choices,omitempty"`
 	// Overridable says that a role or a user may have another value; see [chatguard.Override].
 	Overridable bool `json:"overridable"`
 }
@@ -42,6 +46,7 @@ const (
 	KindDuration Kind = "duration" // a duration
 	KindZone     Kind = "zone"     // the IANA name of a time zone; may be empty
 	KindClock    Kind = "clock"    // a local time "HH:MM"; may be empty
+	KindChoice   Kind = "choice"   // one of Choices; may be empty
 )
 
 // Algorithms returns all algorithms, in the order in which they are shown.
@@ -53,7 +58,7 @@ func Algorithms() []Algorithm {
 			if p.Kind == limits.Length {
 				p.Least = max(p.Least, int64(limits.LeastPeriod))
 			}
-			described.Parameters = append(described.Parameters, Parameter{p.Name, Kind(p.Kind), p.Least, p.Most, p.Suggested, p.Overridable})
+			described.Parameters = append(described.Parameters, Parameter{p.Name, Kind(p.Kind), p.Least, p.Most, p.Suggested, slices.Clone(p.Choices), p.Overridable})
 		}
 		list = append(list, described)
 	}
