@@ -22,7 +22,7 @@ import (
 // Twitch's chat. Each has the end of the error.
 var penaltiesOfOthers = map[string]string{
 	"drop": `has "drop", which only a chat server can: use "delete"`,
-	"mute": `unknown penalty "mute" (known: delete, warn, timeout 30s, timeout refill, ban, drop)`,
+	"mute": `has an unknown penalty "mute" (known: delete, warn, timeout 30s, timeout refill, ban, drop)`,
 }
 
 // TestLadder_EachWayIn checks that no way brings such a penalty into force in a Twitch channel, and

@@ -81,7 +81,7 @@ func acceptable(c config.Config, id string, p chatguard.Policy) error {
 		return nil
 	}
 	if err := penalties.Check(p.Penalties.Ladder); err != nil {
-		return fmt.Errorf("%s: %w", ladderKey, err)
+		return &chatguard.PolicyError{Parameter: ladderKey, Problem: "penalties: the ladder " + err.Error()}
 	}
 	return nil
 }

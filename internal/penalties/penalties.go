@@ -41,11 +41,11 @@ func Check(ladder []chatguard.Penalty) error {
 	return nil
 }
 
-// CheckRung returns an error for a penalty that the bot doesn't know. The penalty "drop" is known.
+// CheckRung does the same as Check for a penalty on a ladder, except that it accepts "drop".
 func CheckRung(p chatguard.Penalty) error {
 	switch {
 	case p.Action == "", p.Action == chatguard.ActionDrop, Rank(p.Action) > 0:
 		return nil
 	}
-	return fmt.Errorf("unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", p.Action)
+	return fmt.Errorf("has an unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", p.Action)
 }
