@@ -25,8 +25,9 @@
 //     [Guard.Wrap] around its handler.
 //   - Package limitinfo shows the reasons for a verdict, and describes limits, for pages that
 //     show and edit them.
-//   - Package httpguard is for HTTP servers. It identifies users, limits requests and connections,
-//     judges each message of a WebSocket, and describes verdicts in the headers of responses.
+//   - Package connguard limits the connections of any server, and judges each message of one.
+//   - Package httpguard is for HTTP servers. It identifies users, limits requests, puts connguard in
+//     front of WebSockets, and describes verdicts in the headers of responses.
 //   - Package checkclient asks a chatguard in another process, over its HTTP API.
 //   - Package chatguardtest is for tests of programs that use the other packages.
 //   - Package shared is for authors of stores that several Guards share.

@@ -90,7 +90,8 @@ func (d *Door) Admit(ctx context.Context, user chatguard.User, addr netip.Addr, 
 //
 // All IPv6 addresses of a /64 count as one address, and a /48 is allowed eight times as many
 // connections as one address. A connection without an address (the zero Addr), such as one over a
-// Unix socket, is limited by user only.
+// Unix socket, is limited by user only. So pass the zero Addr for a gateway that doesn't name its
+// clients.
 //
 // The session's context has the values of ctx, but doesn't end with it.
 //

@@ -103,7 +103,7 @@ func TestDoor_OpenConnections(t *testing.T) {
 // block returns an address of the i-th /64 of one /48.
 func block(i int) netip.Addr { return netip.MustParseAddr(fmt.Sprintf("2001:db8:1:%x::1", i)) }
 
-// Whoever doesn't sign in holds a place of the address alone, and gets tired like all others.
+// A connection without a user counts for its address, and judges nothing.
 func TestDoor_Accept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		door := newDoor(t, &Options{MaxConnectionsPerAddress: 2, ConnectsPerAddress: chatguard.TokenBucketLimit("connects", 3, time.Minute)})
@@ -256,8 +256,8 @@ func TestDoor_EndedContext(t *testing.T) {
 	wantEmpty(t, door)
 }
 
-// However many connect at once, no more than the maximum are open, none is refused while there is
-// room, and every place becomes free again. Meanwhile, the policy for messages changes.
+// However many connect at once, no more than the maximum are open, and every place becomes free
+// again. Meanwhile, the policy for messages changes.
 func TestDoor_Concurrent(t *testing.T) {
 	const users, each = 4, 2
 	door := newDoor(t, &Options{MaxConnections: each, MaxConnectionsPerAddress: users*each + 1, Connects: NoLimit(), ConnectsPerAddress: NoLimit()})
