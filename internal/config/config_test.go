@@ -121,6 +121,8 @@ func TestParse_EveryValue(t *testing.T) {
 		messages = 10
 		timezone = "America/Lima"
 		reset_at = "04:30"
+		period = "week"
+		first_day = "sunday"
 		roles.vip.messages = 20
 		roles.everyone = { messages = 11 }
 		[penalties]
@@ -173,7 +175,7 @@ func TestParse_EveryValue(t *testing.T) {
 			ExemptMessages: []chatguard.MessageKind{chatguard.Bits},
 			Timezone:       "Asia/Kolkata",
 			Limits: []chatguard.Limit{{
-				Name: "day", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "America/Lima", ResetAt: "04:30",
+				Name: "day", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "America/Lima", ResetAt: "04:30", Period: chatguard.PeriodWeek, FirstDay: "sunday",
 				Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 20}, chatguard.Everyone: {Messages: 11}},
 			}},
 			Penalties: chatguard.Penalties{

@@ -140,7 +140,8 @@ func describe(texts *language.Texts, l chatguard.Limit) string {
 	case chatguard.LeakyBucket:
 		return texts.Text("limit-leaky-bucket", language.Values{"limit": l.Name, "every": chatguard.FormatDuration(l.Every)})
 	case chatguard.DailyWindow:
-		return texts.Text("limit-daily-window", language.Values{"limit": l.Name, "messages": l.Messages})
+		text := map[chatguard.Period]string{chatguard.PeriodWeek: "limit-weekly-window", chatguard.PeriodMonth: "limit-monthly-window"}[l.Period]
+		return texts.Text(cmp.Or(text, "limit-daily-window"), language.Values{"limit": l.Name, "messages": l.Messages})
 	}
 	return texts.Text("limit-window", language.Values{"limit": l.Name, "messages": l.Messages, "every": chatguard.FormatDuration(l.Every)})
 }

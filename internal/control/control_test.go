@@ -304,6 +304,10 @@ func TestCommands(t *testing.T) {
 		d.passes("anna", false)
 		d.command("!chatguard set burst 5", "Set. I enforce burst (5, one more every 1h), daily (300 a day).")
 		d.command("!chatguard set burst refill 4s", "Set. I enforce burst (5, one more every 4s), daily (300 a day).")
+		d.command("!chatguard set daily period week", "Set. I enforce burst (5, one more every 4s), daily (300 a week).")
+		d.command("!chatguard set daily first_day Sunday", "Set. I enforce burst (5, one more every 4s), daily (300 a week).")
+		d.command("!chatguard set daily period month", "Set. I enforce burst (5, one more every 4s), daily (300 a month).")
+		d.command("!chatguard set daily period day", "Set. I enforce burst (5, one more every 4s), daily (300 a day).")
 		d.passes("anna", true)
 	})
 }
@@ -326,7 +330,8 @@ func TestCommands_Refused(t *testing.T) {
 			"!chatguard set bust 5":            `Not done: there is no limit "bust" here, only burst, daily`,
 			"!chatguard set burst five":        `Not done: burst is a number, not "five"`,
 			"!chatguard set burst refill five": `Not done: refill must be a duration such as "4s", not "five"`,
-			"!chatguard set burst colour 5":    "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue and reserve",
+			"!chatguard set daily period year": `Not done: limit "daily": period is "year", want day, week, month`,
+			"!chatguard set burst colour 5":    "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period and first_day",
 			"!chatguard raid":                  "Not done: use raid on, raid on 10m, or raid off",
 			"!chatguard raid on 25h":           "Not done: raid mode lasts from 1 s to 24 h, not 25h",
 		} {

@@ -57,6 +57,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 		}
 	}
 	counts := map[string]*int{"burst": &l.Burst, "extra_burst": &l.ExtraBurst, "messages": &l.Messages, "queue": &l.Queue, "reserve": &l.Reserve, "slices": &l.Slices}
+	names := map[string]*string{"period": (*string)(&l.Period), "first_day": &l.FirstDay}
 	lengths := map[string]*time.Duration{"refill": &l.Refill, "extra_refill": &l.ExtraRefill, "every": &l.Every}
 	switch {
 	case counts[key] != nil:
@@ -67,8 +68,12 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 		if *lengths[key], err = chatguard.ParseDuration(value); err != nil {
 			return fmt.Errorf(`%s must be a duration such as "4s", not %q`, key, value)
 		}
+	case names[key] != nil:
+		if *names[key] = strings.ToLower(value); key == "period" && l.Period != chatguard.PeriodWeek {
+			l.FirstDay = "" // only a week has one
+		}
 	default:
-		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue and reserve")
+		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period and first_day")
 	}
 	return nil
 }

@@ -122,29 +122,33 @@ func (d *Doctor) checkEnvironment(context.Context) (list []Finding) {
 	return append(list, okFinding("variables that override the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
 }
 
-// checkZones reports the local time in each zone of the daily limits, and when the day ends.
+// checkZones reports the local time in each zone of the daily windows, and when the day, week or
+// month ends.
 func (d *Doctor) checkZones(context.Context) (list []Finding) {
-	type day struct{ zone, resetAt string }
-	var seen []day
+	type days struct{ zone, resetAt, period, firstDay string }
+	var seen []days
 	for _, p := range d.policies() {
 		for _, l := range p.Limits {
-			if one := (day{cmp.Or(l.Timezone, p.Timezone), l.ResetAt}); l.Algorithm == chatguard.DailyWindow && !slices.Contains(seen, one) {
+			if one := (days{cmp.Or(l.Timezone, p.Timezone), l.ResetAt, string(cmp.Or(l.Period, chatguard.PeriodDay)), l.FirstDay}); l.Algorithm == chatguard.DailyWindow && !slices.Contains(seen, one) {
 				seen = append(seen, one)
 			}
 		}
 	}
 	if len(seen) == 0 {
-		seen = []day{{zone: d.cfg.Timezone}}
+		seen = []days{{zone: d.cfg.Timezone, period: "day"}}
 	}
 	for _, one := range seen {
 		calendar, err := limits.NewCalendar(one.zone, one.resetAt)
+		if err == nil {
+			calendar, err = calendar.Divide(one.period, one.firstDay)
+		}
 		if err != nil {
 			list = append(list, problem("set an IANA name such as Europe/Berlin", "%v", err))
 			continue
 		}
 		now := d.Now().Unix()
 		const people = "Mon 2006-01-02 15:04 MST"
-		list = append(list, okFinding("%s: it is %s there, and the day ends at %s", one.zone, calendar.Local(now).Format(people),
+		list = append(list, okFinding("%s: it is %s there, and the %s ends at %s", one.zone, calendar.Local(now).Format(people), one.period,
 			calendar.Local(calendar.PeriodOf(now).End).Format(people)))
 	}
 	return list

@@ -70,7 +70,8 @@ func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most in
 //   - It sends one message, and the others begin at the last nanosecond of the window that this
 //     message has opened.
 //
-// Days have different lengths, so for a long span it tries the end of each day of a year.
+// Days, weeks and months have different lengths, so for a long span it tries the end of each of a
+// year.
 type adversary struct {
 	lane   *lane
 	limit  string
@@ -79,11 +80,11 @@ type adversary struct {
 	done   *work
 }
 
-const (
-	year = 370 // days of a year, and a few more
-	// aDay is shorter than any day. A shorter span contains the end of at most one day.
-	aDay = 12 * time.Hour
-)
+// year is how many periods a year has, and a few more.
+var year = map[chatguard.Period]int{"": 370, chatguard.PeriodDay: 370, chatguard.PeriodWeek: 54, chatguard.PeriodMonth: 13}
+
+// aDay is shorter than any day. A shorter span contains the end of at most one day.
+const aDay = 12 * time.Hour
 
 // search returns the most that any of the plans gets through.
 func (a *adversary) search(ctx context.Context) (int64, error) {
@@ -94,7 +95,7 @@ func (a *adversary) search(ctx context.Context) (int64, error) {
 	tries := 1
 	for _, l := range a.lane.policy.Limits {
 		if l.Algorithm == chatguard.DailyWindow && a.span > aDay {
-			tries = year
+			tries = max(tries, year[l.Period])
 		}
 	}
 	for first := start; tries > 0; tries-- {

@@ -12,13 +12,21 @@ import (
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
-const (
-	// Quarter is the step of a History.
-	Quarter = 15 * time.Minute
-	// Lead is how much history before a week is replayed, so that the allowance at the start of the
-	// week is right.
-	Lead = 24 * time.Hour
-)
+// Quarter is the step of a History.
+const Quarter = 15 * time.Minute
+
+// Lead returns how much history before a week is replayed, so that the allowance of the limit at
+// the start of the week is right.
+func Lead(limit chatguard.Limit) time.Duration {
+	const day = 24 * time.Hour
+	switch limit.Period {
+	case chatguard.PeriodWeek:
+		return 7 * day
+	case chatguard.PeriodMonth:
+		return 31 * day
+	}
+	return day
+}
 
 // History is the usage of one limit by a user, or by everyone who shares the limit, and the changes
 // that moderators made to it. Both lists are sorted, oldest first.
@@ -125,7 +133,7 @@ func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.
 	if numbers, ok := own.Limits[limit.Name]; ok {
 		mine := chatguard.UserOverride{Limits: map[string]chatguard.Override{limit.Name: numbers}}
 		// An error means that the numbers don't fit the limit any more, so they don't apply.
-		_ = inner.At(guard, from.Add(-Lead)).SetUserOverride(r.m.Key(), mine)
+		_ = inner.At(guard, from.Add(-Lead(limit))).SetUserOverride(r.m.Key(), mine)
 	}
 	return r, nil
 }

@@ -42,10 +42,15 @@ func (s spans) dayOf(channel string, at time.Time) (timespan, error) {
 func (s spans) dayRule(channel string) (zone, resetAt string) {
 	policy := inner.Of(s.guard).InForce(channel)
 	var daily chatguard.Limit // the first daily limit, if there is one
-	if i := slices.IndexFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }); i >= 0 {
+	if i := slices.IndexFunc(policy.Limits, countsByDays); i >= 0 {
 		daily = policy.Limits[i]
 	}
 	return cmp.Or(daily.Timezone, policy.Timezone, "UTC"), daily.ResetAt
+}
+
+// countsByDays reports whether a limit allows a number of messages per day.
+func countsByDays(l chatguard.Limit) bool {
+	return l.Algorithm == chatguard.DailyWindow && cmp.Or(l.Period, chatguard.PeriodDay) == chatguard.PeriodDay
 }
 
 // timezone returns the time zone of the channel's days.

@@ -83,7 +83,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	policy := inner.Of(h.guard).InForce(channel)
 	c.OverrideETag = policies.Tag(c.Override)
 	c.Timezone = dayZone(policy, c.Override)
-	c.DayEnds = dayEnd(c.Limits, c.Timezone, h.guard.Now())
+	c.DayEnds = dayEnd(policy, c.Limits, c.Timezone, h.guard.Now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Roles)
 	return problem.WriteJSON(w, c)
 }
@@ -126,17 +126,19 @@ func (h *users) explain(ctx context.Context, channel, user string, roles chatgua
 // dayZone returns the time zone in which a user's day starts and ends.
 func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 	limit := ""
-	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow && !l.Per.Shared() }); i >= 0 {
+	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !l.Per.Shared() }); i >= 0 {
 		limit = p.Limits[i].Timezone
 	}
 	return cmp.Or(own.Timezone, limit, p.Timezone, "UTC")
 }
 
 // dayEnd returns when the user's day ends.
-func dayEnd(standing []limitinfo.Status, zone string, now time.Time) time.Time {
-	for _, l := range standing {
-		if l.Algorithm == chatguard.DailyWindow && !l.Per.Shared() && l.ResetAt.After(now) {
-			return l.ResetAt
+func dayEnd(p chatguard.Policy, standing []limitinfo.Status, zone string, now time.Time) time.Time {
+	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !l.Per.Shared() }); i >= 0 {
+		for _, s := range standing {
+			if s.Name == p.Limits[i].Name && s.ResetAt.After(now) {
+				return s.ResetAt
+			}
 		}
 	}
 	location, err := time.LoadLocation(zone)

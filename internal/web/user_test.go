@@ -91,19 +91,21 @@ func TestUserCard_ExemptAndUnknown(t *testing.T) {
 func TestUserCard_DayEnd(t *testing.T) {
 	evening := time.Date(2026, 1, 5, 22, 30, 0, 0, time.UTC)
 	reset := evening.Add(5 * time.Hour)
-	daily := limitinfo.Status{Algorithm: chatguard.DailyWindow, ResetAt: reset}
-	crowd := limitinfo.Status{Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, ResetAt: reset}
+	daily, crowd, weekly := chatguard.DailyWindowLimit("x", 3), chatguard.DailyWindowLimit("x", 3), chatguard.DailyWindowLimit("x", 3)
+	crowd.Per, weekly.Period = chatguard.PerChannel, chatguard.PeriodWeek
+	standing := []limitinfo.Status{{Name: "x", Algorithm: chatguard.DailyWindow, ResetAt: reset}}
 	for name, test := range map[string]struct {
-		standing []limitinfo.Status
-		zone     string
-		want     time.Time
+		limits []chatguard.Limit
+		zone   string
+		want   time.Time
 	}{
-		"a limit's":            {[]limitinfo.Status{daily}, "UTC", reset},
-		"everyone's is nobody": {[]limitinfo.Status{crowd}, "UTC", evening.Add(90 * time.Minute)},
+		"a limit's":             {[]chatguard.Limit{daily}, "UTC", reset},
+		"everyone's is nobody":  {[]chatguard.Limit{crowd}, "UTC", evening.Add(90 * time.Minute)},
+		"a week's end isn't it": {[]chatguard.Limit{weekly}, "UTC", evening.Add(90 * time.Minute)},
 		// 04:15 there
 		"the zone's": {nil, "Asia/Kathmandu", evening.Add(19*time.Hour + 45*time.Minute)},
 	} {
-		if got := dayEnd(test.standing, test.zone, evening); !got.Equal(test.want) {
+		if got := dayEnd(chatguard.Policy{Limits: test.limits}, standing, test.zone, evening); !got.Equal(test.want) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

@@ -135,7 +135,7 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
-	known, err := h.readHistory(ctx, channel, user, limit, answer.From.Add(-simulate.Lead))
+	known, err := h.readHistory(ctx, channel, user, limit, answer.From.Add(-simulate.Lead(limit)))
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
