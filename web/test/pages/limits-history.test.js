@@ -88,7 +88,7 @@ test("limits: the field of a refused value is marked and gets the focus", async 
   await write("#burst-1", "5"); // any edit may be the fix
   await see(() => !find("[aria-invalid=true]") && find("#save").getAttribute("aria-disabled") === "false");
 
-  for (const mistake of [{ limit: "burst", parameter: "per" }, { limit: "other", parameter: "burst" }, { parameter: "limits" }, {}]) {
+  for (const mistake of [{ limit: "burst", parameter: "per" }, { limit: "burst", parameter: "algorithm" }, { limit: "other", parameter: "burst" }, { parameter: "limits" }, {}]) {
     answer("PUT /channels/7/policy", refuse(422, "That is too much.", { mistake: { ...mistake, problem: "It is too much." } }));
     await write("#burst-1", find("#burst-1").value === "8" ? "9" : "8");
     await click("#save");

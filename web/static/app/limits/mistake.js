@@ -4,16 +4,11 @@
 /** @import { Mistake } from "../core/api.js" */
 /** @import { Draft } from "./draft.js" */
 
-/** @type {Record<string, string>} */
-const outside = { timezone: "zone", "penalties.strike_every": "strike_every", "penalties.forget_after": "forget_after" };
-
-// fieldOf returns the ID of the field that a draft has for a mistake, or nothing.
-/** @param {Draft} draft @param {Mistake} mistake @returns {string | undefined} */
+// fieldOf returns the ID of the field for a mistake in a draft, or nothing if the page has no field
+// that can show errors. A role's numbers may contradict a number that the limit has for everyone.
+/** @param {Draft} draft @param {Mistake} mistake */
 export function fieldOf({ limits }, { limit, role, parameter = "" }) {
-  if (!limit) return outside[parameter];
   const i = limits.findLastIndex(({ name, isRemoved }) => !isRemoved && name.trim() === limit);
-  if (i < 0) return undefined;
-  const own = limits[i].roles.find((row) => row.role === role);
-  if (own && parameter in own.texts) return `${parameter}-${i}-${role}`; // otherwise the role's numbers contradict the limit's
-  return parameter in limits[i].texts || parameter === "timezone" || parameter === "reset_at" ? `${parameter}-${i}` : undefined;
+  const ids = limit ? [`${parameter}-${i}-${role}`, `${parameter}-${i}`] : [parameter === "timezone" ? "zone" : parameter.replace("penalties.", "")];
+  return ids.find((id) => document.getElementById(`${id}-error`));
 }
