@@ -299,3 +299,17 @@ func TestDoor_Concurrent(t *testing.T) {
 	}
 	wantEmpty(t, door)
 }
+
+// BenchmarkDoor admits connections of one user, and releases them.
+func BenchmarkDoor(b *testing.B) {
+	many := chatguard.TokenBucketLimit("connects", 1<<20, time.Millisecond)
+	door, ctx, user := newDoor(b, &Options{Connects: many, ConnectsPerAddress: many}), b.Context(), named("48215771")
+	b.ReportAllocs()
+	for b.Loop() {
+		session, err := door.Admit(ctx, user, there, "lobby")
+		if err != nil {
+			b.Fatal(err)
+		}
+		session.Close()
+	}
+}

@@ -93,7 +93,8 @@ func Sessions(door *connguard.Door, identify func(*http.Request) (chatguard.User
 	}, nil
 }
 
-// sessionKey is the context key for the sessionWriter of a request.
+// sessionKey is the context key for the place of a request's session. The place is empty until the
+// request is admitted, because the session's context has the same values.
 type sessionKey struct{}
 
 // SessionFrom returns the session from the context of a request, or from Session.Context. It
@@ -102,23 +103,23 @@ type sessionKey struct{}
 // a connection is closed. A handler that streams should use the request's context, which ends when
 // the client leaves.
 func SessionFrom(ctx context.Context) *connguard.Session {
-	w, _ := ctx.Value(sessionKey{}).(*sessionWriter)
-	if w == nil {
-		return nil
+	if place, ok := ctx.Value(sessionKey{}).(**connguard.Session); ok {
+		return *place
 	}
-	return w.session
+	return nil
 }
 
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	writer := &sessionWriter{ResponseWriter: w, upgrade: r.Header.Get("Upgrade") != "", hidden: m.warnHidden}
-	ctx, guest := withGuest(context.WithValue(r.Context(), sessionKey{}, writer))
+	place := new(*connguard.Session)
+	ctx, guest := withGuest(context.WithValue(r.Context(), sessionKey{}, place))
 	// Pass this request on to the handler, so that a form parsed by identify isn't lost.
 	r = r.WithContext(ctx)
-	if err := m.admit(writer, r, guest); err != nil {
+	if err := m.admit(place, r, guest); err != nil {
 		m.refuser.refuse(w, r, new(headerValues), err)
 		return
 	}
 	returned := false
+	writer := &sessionWriter{ResponseWriter: w, session: *place, upgrade: r.Header.Get("Upgrade") != "", hidden: m.warnHidden}
 	defer func() { writer.finish(returned) }() // no recover, so a panic keeps its stack trace
 	next.ServeHTTP(writer, r)
 	returned = true
@@ -129,14 +130,14 @@ func (m *middleware) warnHidden() {
 	m.warned.Do(func() { m.refuser.log().Warn(errHidden.Error()) })
 }
 
-// admit sets the writer's session, or returns the error with which the request is refused.
-func (m *middleware) admit(w *sessionWriter, r *http.Request, guest *string) error {
+// admit sets the session of a request, or returns the error with which the request is refused.
+func (m *middleware) admit(place **connguard.Session, r *http.Request, guest *string) error {
 	session, err := m.door.Accept(r.Context(), ClientAddress(r, m.Addresses))
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if w.session == nil { // it is refused, or identify has panicked
+		if *place == nil { // it is refused, or identify has panicked
 			session.Close()
 		}
 	}()
@@ -154,7 +155,7 @@ func (m *middleware) admit(w *sessionWriter, r *http.Request, guest *string) err
 		err = session.Admit(r.Context(), user, channel)
 	}
 	if err == nil {
-		w.session = session
+		*place = session
 	}
 	return err
 }

@@ -343,6 +343,36 @@ func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 	return refused
 }
 
+// A connection whose user can't be identified takes no place, even if identify panics. While it is
+// being identified, it counts for its address.
+func TestSessions_PlaceDuringIdentify(t *testing.T) {
+	var v *visitor
+	statuses := []int{}
+	v = newVisitor(t, func(r *http.Request) (chatguard.User, error) {
+		switch r.Header.Get("X-User") {
+		case "slow":
+			statuses = append(statuses, v.visit("anna", "198.51.100.1").Code, v.visit("anna", "198.51.100.2").Code)
+		case "broken":
+			panic("identify is broken")
+		}
+		return userFromHeader(r)
+	}, connguard.Options{MaxConnectionsPerAddress: 1}, SessionOptions{})
+	for range 2 {
+		func() {
+			defer func() {
+				if recovered := recover(); recovered != "identify is broken" {
+					t.Errorf("recovered %v", recovered)
+				}
+			}()
+			v.visit("broken", "198.51.100.1")
+		}()
+		statuses = append(statuses, v.visit("slow", "198.51.100.1").Code)
+	}
+	if want := []int{429, 200, 200, 429, 200, 200}; !slices.Equal(statuses, want) {
+		t.Errorf("%v, want %v", statuses, want)
+	}
+}
+
 func TestSessions_NoLimit(t *testing.T) {
 	v := newVisitor(t, nil, connguard.Options{Connects: connguard.NoLimit(), ConnectsPerAddress: connguard.NoLimit()}, SessionOptions{})
 	for range 400 {
