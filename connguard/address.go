@@ -16,9 +16,9 @@ func ownerAddress(addr netip.Addr) netip.Addr {
 }
 
 // Network returns the network whose addresses are counted as one: those that share the first
-// ipv6Bits bits of an IPv6 address, and otherwise the address alone. An IPv4-mapped address, and one
-// of NAT64 (64:ff9b::/96), counts as the IPv4 address within. A zone is dropped. The result is the
-// zero Prefix for the zero Addr, or if ipv6Bits isn't from 0 to 128.
+// ipv6Bits bits of an IPv6 address, and otherwise the address alone. An IPv4-mapped address, and
+// one of NAT64 (64:ff9b::/96), counts as the IPv4 address within. A zone is dropped. The result is
+// the zero Prefix for the zero Addr, or if ipv6Bits isn't from 0 to 128.
 func Network(addr netip.Addr, ipv6Bits int) netip.Prefix {
 	if addr = ownerAddress(addr.WithZone("")); addr.Is4() {
 		ipv6Bits = 32

@@ -266,7 +266,7 @@ func TestDoor_Concurrent(t *testing.T) {
 	var visits sync.WaitGroup
 	for i := range users * each * 2 {
 		visits.Go(func() {
-			for range 500 {
+			for range 100 {
 				user := i % users
 				session, err := door.Admit(t.Context(), named(fmt.Sprint(user)), there, "lobby")
 				if err != nil {

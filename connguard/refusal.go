@@ -16,8 +16,8 @@ const retryConnections = 5 * time.Second
 
 // Answer returns what to tell a client whose connection is refused, as an English sentence, and
 // after which time it may try again. err is an error of Accept or Admit. The wait is exact for a
-// *chatguard.ThrottledError, and 5 s for ErrConnections. It is 0 for any other error: log it, because
-// the text then says only that the server has failed.
+// *chatguard.ThrottledError, and 5 s for ErrConnections. It is 0 for any other error: log it,
+// because the text then says only that the server has failed.
 func Answer(err error) (text string, wait time.Duration) {
 	var throttled *chatguard.ThrottledError
 	switch {

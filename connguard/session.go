@@ -59,9 +59,10 @@ func endedContext(cause error) context.Context {
 // means that each message names its own. Users must not be able to choose another user's ID.
 //
 // The error is a *chatguard.ThrottledError, ErrConnections, that of a context that has ended, or a
-// mistake of the program: ErrReservedID for the ID of a visitor, or chatguard.ErrNoUser or ErrLongID.
-// After an error, the connection still counts for its address, and the client may sign in again. An
-// admitted session keeps its user: another Admit is an error, and so is one after Close.
+// mistake of the program: ErrReservedID for the ID of a visitor, or chatguard.ErrNoUser or
+// ErrLongID. After an error, the connection still counts for its address, and the client may sign
+// in again. An admitted session keeps its user: another Admit is an error, and so is one after
+// Close.
 func (s *Session) Admit(ctx context.Context, user chatguard.User, channelID string) error {
 	if IsReservedID(user.ID) {
 		return fmt.Errorf("connguard: a user has the ID %q: %w", user.ID, ErrReservedID)
@@ -101,8 +102,8 @@ func (s *Session) admit(ctx context.Context, user chatguard.User, channelID stri
 func (s *Session) Close() { s.CloseWithError(nil) }
 
 // CloseWithError is Close for a reason, for example that a moderator has removed the user. The
-// reason is the cause of the context's end, and Check then returns it. Without a reason, Check still
-// judges a message that was on its way. Only the first call counts.
+// reason is the cause of the context's end, and Check then returns it. Without a reason, Check
+// still judges a message that was on its way. Only the first call counts.
 func (s *Session) CloseWithError(err error) {
 	if s != nil && s.door.leave(s) {
 		s.cancel(err)

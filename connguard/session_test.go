@@ -53,7 +53,8 @@ func TestSession_Check(t *testing.T) {
 	}
 }
 
-// A session without a channel, such as one of a client in many rooms, judges messages that name one.
+// A session without a channel, such as one of a client in many rooms, judges messages that name
+// one.
 func TestSession_NoChannel(t *testing.T) {
 	door := newDoor(t, nil)
 	session, err := door.Admit(t.Context(), named("anna"), here, "")

@@ -25,9 +25,9 @@ type SessionOptions struct {
 
 	// Refused writes the answer to a request that is refused. If it is nil, the answer is one line
 	// of text with status 429, 401, 500, or 503 if the request's context has ended. The error is a
-	// *chatguard.ThrottledError, connguard.ErrConnections, ErrNobody, or an internal error that must
-	// not be shown to the client. Refused must write a status; Retry-After and WWW-Authenticate are
-	// already set.
+	// *chatguard.ThrottledError, connguard.ErrConnections, ErrNobody, or an internal error that
+	// must not be shown to the client. Refused must write a status; Retry-After and
+	// WWW-Authenticate are already set.
 	Refused func(http.ResponseWriter, *http.Request, error)
 
 	// Authenticate is the header WWW-Authenticate of a 401, which RFC 9110 requires: for ByKey, it
@@ -59,8 +59,8 @@ type middleware struct {
 // to choose their ID; otherwise they could choose another user's. The middleware answers ErrNobody
 // with 401. Any other error counts as a mistake of the server, and so does a user without an ID or
 // with a reserved ID (connguard.ErrReservedID). The middleware answers mistakes with 500 and logs
-// them. It counts the address before it calls identify, which may look up a key, so an address can't
-// guess keys without limit.
+// them. It counts the address before it calls identify, which may look up a key, so an address
+// can't guess keys without limit.
 //
 // All handlers behind one Door share its limits, and so do other servers that use the Door. Every
 // request that reaches the middleware counts as a connection, so clients that poll need higher
@@ -69,12 +69,14 @@ type middleware struct {
 // A session ends when the handler returns. A handler that takes over the connection, as WebSocket
 // libraries do, must close it through the net.Conn that it received: the session ends then, and
 // otherwise never. If the handler panics after it has taken over the connection, the middleware
-// closes the connection, which net/http would not do. The handler must not close the session itself.
+// closes the connection, which net/http would not do. The handler must not close the session
+// itself.
 //
 // The handler must use the ResponseWriter that the middleware gives it. Handlers in gin don't: gin
 // gives them its own. A connection that they take over then stays open after its session has ended.
-// If the framework's writer has a method Written, as gin's has, the middleware can notice that, and
-// logs a warning once. Put Sessions around such a framework, not into it.
+// If the framework's writer has a method Written, as gin's has, the middleware can notice that: it
+// logs a warning once, and the session judges no more messages. Put Sessions around such a
+// framework, not into it.
 //
 // The error says which argument is missing.
 func Sessions(door *connguard.Door, identify func(*http.Request) (chatguard.User, error), opts *SessionOptions) (func(http.Handler) http.Handler, error) {
@@ -99,9 +101,9 @@ type sessionKey struct{}
 
 // SessionFrom returns the session from the context of a request, or from Session.Context. It
 // returns nil if the request didn't pass through Sessions. A handler that takes over the connection
-// should use Session.Context: the request's own context ends when the handler returns, not when such
-// a connection is closed. A handler that streams should use the request's context, which ends when
-// the client leaves.
+// should use Session.Context: the request's own context ends when the handler returns, not when
+// such a connection is closed. A handler that streams should use the request's context, which ends
+// when the client leaves.
 func SessionFrom(ctx context.Context) *connguard.Session {
 	if place, ok := ctx.Value(sessionKey{}).(**connguard.Session); ok {
 		return *place

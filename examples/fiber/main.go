@@ -1,5 +1,5 @@
-// Command fiber is a chat over WebSocket with fiber, which is built on fasthttp and not on net/http.
-// Connections and messages are limited.
+// Command fiber is a chat over WebSocket with fiber, which is built on fasthttp and not on
+// net/http. Connections and messages are limited.
 package main
 
 import (
@@ -73,8 +73,8 @@ func enter(door *connguard.Door, conn *websocket.Conn, user chatguard.User, room
 	}
 }
 
-// chat sends each allowed message back, and the verdict on each throttled one. It returns nil if the
-// client has gone.
+// chat sends each allowed message back, and the verdict on each throttled one. It returns nil if
+// the client has gone.
 func chat(session *connguard.Session, conn *websocket.Conn) error {
 	for {
 		kind, text, err := conn.ReadMessage()

@@ -79,8 +79,8 @@ func chat(door *connguard.Door, conn net.Conn) {
 	}
 }
 
-// upgrader admits the user of an accepted session. Upgrade reads the handshake even if the connection
-// is refused already, because an answer needs a request.
+// upgrader admits the user of an accepted session. Upgrade reads the handshake even if the
+// connection is refused already, because an answer needs a request.
 func upgrader(session *connguard.Session, refusal error) *ws.Upgrader {
 	var key string
 	return &ws.Upgrader{

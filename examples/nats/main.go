@@ -1,5 +1,5 @@
-// Command nats is a chat over NATS, with the server in the same process. A client says something by a
-// request on say.ROOM.USER. The answer is the verdict, and an allowed message is published on
+// Command nats is a chat over NATS, with the server in the same process. A client says something by
+// a request on say.ROOM.USER. The answer is the verdict, and an allowed message is published on
 // room.ROOM. Connections and messages are limited.
 package main
 
