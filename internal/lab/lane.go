@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -28,12 +29,11 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 	for _, limit := range l.policy.Limits {
 		alone := chatguard.Policy{Timezone: timezone, Limits: []chatguard.Limit{limit}}
 		if err := alone.Validate(); err != nil {
-			text := strings.TrimPrefix(err.Error(), "chatguard: ")
-			_, after, ok := strings.Cut(text, `": `)
-			if strings.HasPrefix(text, `limit "`) && ok {
-				text = after
+			if mistake, ok := errors.AsType[*chatguard.PolicyError](err); ok {
+				mistake.Limit = "" // the Error names it
+				err = mistake
 			}
-			return nil, &Error{Lane: number, Limit: clip(limit.Name), Text: text}
+			return nil, &Error{Lane: number, Limit: clip(limit.Name), Text: err.Error()}
 		}
 	}
 	const many = 1_000_000
