@@ -172,7 +172,7 @@ func ExamplePenalties() {
 			Ladder: []chatguard.Penalty{
 				{Action: chatguard.ActionDelete},
 				{Action: "warn"}, // an action of your own
-				{Action: chatguard.ActionTimeout, Duration: 30 * time.Second}, // MinTimeout to MaxTimeout
+				{Action: chatguard.ActionTimeout, Duration: 30 * time.Second},
 				{Action: chatguard.ActionTimeout, UntilRefill: true},
 				{Action: chatguard.ActionBan},
 			},
@@ -212,7 +212,7 @@ func act(m chatguard.Message, v chatguard.Verdict) string {
 	case "warn":
 		return "warn " + m.User.Name()
 	case chatguard.ActionTimeout:
-		return fmt.Sprintf("%s can't write for %s", m.User.Name(), max(chatguard.MinTimeout, min(v.Penalty.Duration, chatguard.MaxTimeout)))
+		return fmt.Sprintf("%s can't write for %s", m.User.Name(), v.Penalty.Duration)
 	case chatguard.ActionBan:
 		return "ban " + m.User.Name()
 	case chatguard.ActionDrop:

@@ -37,22 +37,21 @@ func (a Action) isName() bool {
 	return a != "" && a != noAction && len(a) <= maxAction && !strings.ContainsFunc(string(a), isOther)
 }
 
-// The bounds of a timeout's duration, the same as Twitch's.
-const (
-	MinTimeout time.Duration = limits.LeastSilence
-	MaxTimeout time.Duration = limits.MostSilence
-)
+// maxTimeout is the longest timeout on a ladder.
+const maxTimeout = 365 * day
 
 // Penalty is one rung of a ladder: an action and, for a timeout, its duration. The zero value does
 // nothing.
 //
 // As text it is "none", "delete", "timeout 30s", "timeout refill", "ban", "drop" or the name of the
-// program's own action. A duration may be in days; the longest timeout is "timeout 14d".
+// program's own action. A duration may be in days, as in "timeout 14d".
 type Penalty struct {
 	Action Action
-	// Duration is the duration of a Timeout: whole seconds from MinTimeout to MaxTimeout.
+	// Duration is the duration of a timeout: whole seconds from 1 s to 365 days. A platform may allow
+	// less; Twitch allows 14 days.
 	Duration time.Duration
-	// UntilRefill makes a Timeout last until the user may speak again; Duration is then unused.
+	// UntilRefill makes a timeout last until the user may speak again, for 1 s to 14 days. Duration
+	// is then unused.
 	UntilRefill bool
 }
 

@@ -304,8 +304,8 @@ func (p Penalty) validate() error {
 // checkTimeout returns an error if length isn't a valid duration of a timeout. text is the duration
 // as configured.
 func checkTimeout(length time.Duration, text string) error {
-	if length < MinTimeout || length > MaxTimeout || length%time.Second != 0 {
-		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 14d, or refill", text)
+	if length < time.Second || length > maxTimeout || length%time.Second != 0 {
+		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 365d, or refill", text)
 	}
 	return nil
 }

@@ -69,8 +69,8 @@ func TestPolicy_Validate(t *testing.T) {
 		`penalties: step 1 of the ladder: action "Warn": want ` + actionNames: func(p *Policy) {
 			p.Penalties.Ladder[0] = Penalty{Action: "Warn"}
 		},
-		`penalties: step 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 14d, or refill`: func(p *Policy) {
-			p.Penalties.Ladder[1] = Penalty{Action: ActionTimeout, Duration: MaxTimeout + time.Second}
+		`penalties: step 2 of the ladder: a timeout of 8760h0m1s: want whole seconds from 1s to 365d, or refill`: func(p *Policy) {
+			p.Penalties.Ladder[1] = Penalty{Action: ActionTimeout, Duration: maxTimeout + time.Second}
 		},
 	} {
 		p := observingPolicy()
@@ -113,10 +113,10 @@ func TestPenalty_UntilRefillIsBounded(t *testing.T) {
 		p.Penalties.Ladder = []Penalty{{Action: ActionTimeout, UntilRefill: true}}
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
-	if v := mustCheck(t, g, messageFrom("7", 1)); v.Penalty.Duration != MaxTimeout {
+	if v := mustCheck(t, g, messageFrom("7", 1)); v.Penalty.Duration != 14*day {
 		t.Errorf("%s, want 14 days", v.Penalty)
 	}
-	if v := mustCheck(t, g, messageFrom("7", 1000*3600-0.25)); v.Penalty.Duration != MinTimeout {
+	if v := mustCheck(t, g, messageFrom("7", 1000*3600-0.25)); v.Penalty.Duration != time.Second {
 		t.Errorf("%s, want 1 s", v.Penalty)
 	}
 }
@@ -363,18 +363,18 @@ func TestPenalty_OfTheProgram(t *testing.T) {
 	}
 }
 
-// A timeout may be given in days, 14 at most.
+// A timeout may be given in days, 365 at most.
 func TestPenalty_Days(t *testing.T) {
 	var p, again Penalty
-	if err := p.UnmarshalText([]byte("timeout 14d")); err != nil || p != (Penalty{Action: ActionTimeout, Duration: MaxTimeout}) {
+	if err := p.UnmarshalText([]byte("timeout 365d")); err != nil || p != (Penalty{Action: ActionTimeout, Duration: maxTimeout}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if err := again.UnmarshalText([]byte(p.String())); err != nil || again != p {
 		t.Errorf("%s is read as %+v, %v", p, again, err)
 	}
-	const want = "a timeout of 15d: want whole seconds from 1s to 14d, or refill"
-	if err := p.UnmarshalText([]byte("timeout 15d")); err == nil || err.Error() != want {
-		t.Errorf("15 days: %v", err)
+	const want = "a timeout of 366d: want whole seconds from 1s to 365d, or refill"
+	if err := p.UnmarshalText([]byte("timeout 366d")); err == nil || err.Error() != want {
+		t.Errorf("366 days: %v", err)
 	}
 	var penalties Penalties
 	if err := json.Unmarshal([]byte(`{"ladder":["delete","timeout 2d"],"strike_every":"0s","forget_after":"1d"}`), &penalties); err != nil ||

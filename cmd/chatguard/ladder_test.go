@@ -21,8 +21,9 @@ import (
 // penaltiesOfOthers are penalties that a chat server may have, but that the bot can't carry out in
 // Twitch's chat. Each has the end of the error.
 var penaltiesOfOthers = map[string]string{
-	"drop": `has "drop", which only a chat server can: use "delete"`,
-	"mute": `has an unknown penalty "mute" (known: delete, warn, timeout 30s, timeout refill, ban, drop)`,
+	"timeout 360h": `has "timeout 360h": want whole seconds from 1s to 14d, or refill`,
+	"drop":         `has "drop", which only a chat server can: use "delete"`,
+	"mute":         `has an unknown penalty "mute" (known: delete, warn, timeout 30s, timeout refill, ban, drop)`,
 }
 
 // TestLadder_EachWayIn checks that no way brings such a penalty into force in a Twitch channel, and

@@ -33,7 +33,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 		return penalty, true
 	}
 	penalty = chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: min(mergedTimeout(jobs), longestTimeout(policy.Penalties.Ladder, jobs))}
-	return penalty, penalty.Duration >= chatguard.MinTimeout
+	return penalty, penalty.Duration >= penalties.MinTimeout
 }
 
 // isShared reports whether the named limit is shared by several users.
@@ -71,7 +71,7 @@ func refillWait(jobs []job) (longest time.Duration) {
 // mergedTimeout returns how long a merged timeout should last for the jobs' user, in whole seconds.
 // merge limits it to the longest timeout on the ladder.
 func mergedTimeout(jobs []job) time.Duration {
-	return min(max(chatguard.MinTimeout, refillWait(jobs)), journal.MostMerged)
+	return min(max(penalties.MinTimeout, refillWait(jobs)), journal.MostMerged)
 }
 
 func isHarder(a, b chatguard.Penalty) bool {

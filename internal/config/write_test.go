@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 func TestWritePolicy_RoundTrip(t *testing.T) {
@@ -14,7 +15,7 @@ func TestWritePolicy_RoundTrip(t *testing.T) {
 	everything.Mode, everything.Timezone, everything.Exempt = chatguard.ModeEnforce, "Europe/Berlin", []chatguard.Role{}
 	everything.ExemptMessages = []chatguard.MessageKind{chatguard.Bits, chatguard.Resub}
 	everything.Penalties.ForgetAfter = 0 // never
-	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: chatguard.MaxTimeout})
+	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: penalties.MaxTimeout})
 	everything.Limits[0].Roles = map[chatguard.Role]chatguard.Override{
 		chatguard.Subscriber: {Burst: 5, Refill: 1500 * time.Millisecond}, chatguard.VIP: {}, chatguard.FirstTimer: {Burst: 1},
 	}
@@ -56,7 +57,7 @@ func TestWritePolicy_DaysAndNoQueue(t *testing.T) {
 	if roles[chatguard.VIP].Queue != chatguard.NoQueue || roles[chatguard.Subscriber].Queue != 0 {
 		t.Errorf("roles %+v", roles)
 	}
-	if read.Penalties.Ladder[1].Duration != chatguard.MaxTimeout || read.Penalties.ForgetAfter != 2*day {
+	if read.Penalties.Ladder[1].Duration != penalties.MaxTimeout || read.Penalties.ForgetAfter != 2*day {
 		t.Errorf("penalties %+v", read.Penalties)
 	}
 }

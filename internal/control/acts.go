@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -90,7 +91,7 @@ func (c *Silences) CanAct(channelID string) bool {
 // days, and is rounded up to whole seconds. If a ban or a timeout that lasts longer is known, the
 // error is a SilencedError, unless replace is true.
 func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Duration, reason string, replace bool) (done Acted, err error) {
-	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
+	if length < penalties.MinTimeout || length > penalties.MaxTimeout {
 		return done, fmt.Errorf("a timeout lasts from 1 s to 14 days, not %s", length)
 	}
 	length = (length + time.Second - 1).Truncate(time.Second)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // fakeChat is a chat that carries out acts and knows the user's timeout or ban.
@@ -117,7 +118,7 @@ func TestActs_Refused(t *testing.T) {
 		long := strings.Repeat("a", maxReason+1)
 		for name, err := range map[string]error{
 			"no length":             errorOf(d.Silences.TimeOut(d.Context(), anna, 0, "", false)),
-			"over 14 days":          errorOf(d.Silences.TimeOut(d.Context(), anna, chatguard.MaxTimeout+1, "", false)),
+			"over 14 days":          errorOf(d.Silences.TimeOut(d.Context(), anna, penalties.MaxTimeout+1, "", false)),
 			"a long reason":         errorOf(d.Silences.Ban(d.Context(), anna, long)),
 			"a reason of two lines": errorOf(d.Silences.TimeOut(d.Context(), anna, time.Minute, "a\nb", false)),
 			"elsewhere":             errorOf(d.Silences.Ban(d.Context(), elsewhere, "")),
@@ -148,7 +149,7 @@ func TestTimeOut_NeverSilentlyShorter(t *testing.T) {
 		}{
 			{journal.Silence{Until: time.Now().Add(time.Hour), By: "twitch:mo"}, time.Minute, "the user is timed out for another 60 min, by mo: a timeout of 60 s would be shorter"},
 			{journal.Silence{Until: time.Now().Add(time.Hour)}, time.Minute, "the user is timed out for another 60 min: a timeout of 60 s would be shorter"},
-			{journal.Silence{Banned: true, By: "carla"}, chatguard.MaxTimeout, "the user is banned, by carla: a timeout of 14 days would be shorter"},
+			{journal.Silence{Banned: true, By: "carla"}, penalties.MaxTimeout, "the user is banned, by carla: a timeout of 14 days would be shorter"},
 			{journal.Silence{Until: time.Now().Add(time.Hour)}, time.Hour, ""},
 		} {
 			f.known = c.known

@@ -6,12 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/chatguard/chatguard"
 )
 
 // Warn is the action of removing a message, whose author must then acknowledge a warning.
 const Warn chatguard.Action = "warn"
+
+// The bounds of a timeout's duration on Twitch.
+const (
+	MinTimeout = time.Second
+	MaxTimeout = 14 * 24 * time.Hour
+)
 
 // Actions are the actions that the bot carries out, from the mildest to the hardest.
 var Actions = []chatguard.Action{chatguard.ActionDelete, Warn, chatguard.ActionTimeout, chatguard.ActionBan}
@@ -44,6 +51,8 @@ func Check(ladder []chatguard.Penalty) error {
 // CheckRung does the same as Check for a penalty on a ladder, except that it accepts "drop".
 func CheckRung(p chatguard.Penalty) error {
 	switch {
+	case p.Duration > MaxTimeout:
+		return fmt.Errorf("has %q: want whole seconds from 1s to 14d, or refill", p.String())
 	case p.Action == "", p.Action == chatguard.ActionDrop, Rank(p.Action) > 0:
 		return nil
 	}

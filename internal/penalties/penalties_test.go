@@ -15,8 +15,9 @@ func TestCheck(t *testing.T) {
 		{nil, `is empty: name at least one penalty, such as "delete"`},
 		{[]chatguard.Penalty{{Action: chatguard.ActionDelete}, {Action: chatguard.ActionDrop}}, `has "drop", which only a chat server can: use "delete"`},
 		{[]chatguard.Penalty{{}, {Action: "mute"}}, `has an unknown penalty "mute" (known: delete, warn, timeout 30s, timeout refill, ban, drop)`},
+		{[]chatguard.Penalty{{Action: chatguard.ActionTimeout, Duration: MaxTimeout + time.Second}}, `has "timeout 336h0m1s": want whole seconds from 1s to 14d, or refill`},
 		{[]chatguard.Penalty{
-			{}, {Action: chatguard.ActionDelete}, {Action: Warn}, {Action: chatguard.ActionTimeout, Duration: time.Second},
+			{}, {Action: chatguard.ActionDelete}, {Action: Warn}, {Action: chatguard.ActionTimeout, Duration: time.Second}, {Action: chatguard.ActionTimeout, Duration: MaxTimeout},
 			{Action: chatguard.ActionTimeout, UntilRefill: true}, {Action: chatguard.ActionBan},
 		}, ""},
 	} {

@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -50,7 +51,7 @@ func (h *amendments) timeOut(w http.ResponseWriter, r *http.Request, who access.
 		return err
 	}
 	length, err := chatguard.ParseDuration(wanted.Length)
-	if err != nil || length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
+	if err != nil || length < penalties.MinTimeout || length > penalties.MaxTimeout {
 		return problem.New(http.StatusUnprocessableEntity, "\"length\" must be from \"1s\" to \"14d\", such as \"10m\" or \"1h30m\", not %s.", problem.Quote(wanted.Length))
 	}
 	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/penalties"
 )
 
 // maxReason is the maximum length of a reason, in characters.
@@ -79,7 +79,7 @@ func (h *Client) timeOut(ctx context.Context, room Room, userID string, length t
 	seconds := int64((length + time.Second - 1) / time.Second)
 	r := userRequest("time out", "/moderation/bans", room, timeout{userID, seconds, hostile.Truncate(reason, maxReason)})
 	r.sending, r.limit = how, channelLimit{sanctionLimit, room.BroadcasterID, "timeouts"}
-	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
+	if length < penalties.MinTimeout || length > penalties.MaxTimeout {
 		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 14 days, not %s", r.Op, twitch.ErrUnsafe, length)
 	}
 	return h.impose(ctx, r, room, userID)
