@@ -167,30 +167,6 @@ func ExampleMessageKind() {
 	// watch_streak: throttled by burst, retry after 1m0s, <nil>
 }
 
-// A client that shows what is left needs the numbers for this user.
-func ExampleGuard_Quotas() {
-	burst := chatguard.TokenBucketLimit("burst", 3, 4*time.Second)
-	burst.Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}}
-	guard := newGuard(burst)
-	author := chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}
-	verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: author})
-	if err != nil {
-		log.Fatal(err)
-	}
-	quotas := guard.Quotas(verdict)
-	for quota := range quotas.All() {
-		fmt.Printf("%s: %d messages in %s, one every %s\n", quota.Limit, quota.Messages, quota.Window, quota.Step)
-	}
-	tightest, _ := quotas.Tightest() // of the limit verdict.Tightest
-	more, _ := tightest.MoreAfter(verdict)
-	fmt.Println(verdict.Remaining, "left, and more in", more)
-	fmt.Println("RateLimit-Policy:", quotas)
-	// Output:
-	// burst: 5 messages in 20s, one every 4s
-	// 4 left, and more in 4s
-	// RateLimit-Policy: "burst";q=5;w=20
-}
-
 // A verdict travels as JSON, to a client that shows a countdown or to another server.
 func ExampleVerdict() {
 	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))

@@ -246,7 +246,7 @@ func TestNoQueue(t *testing.T) {
 			t.Errorf("%+v: %d at once, want %d", test.user, got, test.want)
 		}
 	}
-	if got := g.ChannelPolicy("1").Limits[0].withRoles(subscriber.Roles).Queue; got != 0 {
+	if got := g.ChannelPolicy("1").Limits[0].Roles[Subscriber].Queue; got != NoQueue {
 		t.Errorf("a subscriber's queue has %d places", got)
 	}
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}

@@ -192,8 +192,8 @@ func TestScope_Everywhere(t *testing.T) {
 	}
 	mustCheck(t, g, messageFrom("9", 0))
 	v := mustCheck(t, g, messageFrom("9", 0))
-	if v.Limit != "server" || v.RetryAfter != time.Hour || g.Quotas(v).String() != `"server";q=2;w=3600` {
-		t.Errorf("%+v, %s", v, g.Quotas(v))
+	if v.Limit != "server" || v.RetryAfter != time.Hour || quotas(g, v) != `"server";q=2;w=3600` {
+		t.Errorf("%+v, %s", v, quotas(g, v))
 	}
 	if _, err := g.at(monday).Grant(Key{Per: PerEverywhere}, "server", 1); err != nil || !mustCheck(t, g, inChannel("3", messageFrom("9", 0))).Allowed {
 		t.Errorf("a grant: %v", err)

@@ -2,7 +2,6 @@ package chatguard
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -170,27 +169,6 @@ type Override struct {
 	ExtraRefill time.Duration `json:"extra_refill,omitempty" toml:"extra_refill"`
 	Queue       int           `json:"queue,omitempty" toml:"queue"`
 	Messages    int           `json:"messages,omitempty" toml:"messages"`
-}
-
-// withOverride returns the limit with the override's numbers in place of its own.
-func (l Limit) withOverride(o Override) Limit {
-	l.Burst = cmp.Or(o.Burst, l.Burst)
-	l.Refill = cmp.Or(o.Refill, l.Refill)
-	l.ExtraBurst = cmp.Or(o.ExtraBurst, l.ExtraBurst)
-	l.ExtraRefill = cmp.Or(o.ExtraRefill, l.ExtraRefill)
-	l.Queue = max(0, cmp.Or(o.Queue, l.Queue))
-	l.Messages = cmp.Or(o.Messages, l.Messages)
-	return l
-}
-
-// withRoles returns the limit with the numbers that apply to a user with these roles.
-func (l Limit) withRoles(roles Roles) Limit {
-	for r := int(Broadcaster); r >= 0; r-- {
-		if o, ok := l.Roles[Role(r)]; ok && roles.Has(Role(r)) {
-			return l.withOverride(o)
-		}
-	}
-	return l
 }
 
 // MarshalJSON writes durations as text: "4s".

@@ -48,7 +48,7 @@ func TestPeriod_Quota(t *testing.T) {
 	} {
 		m := messageFrom("7", 0)
 		m.SentAt = test.at
-		if got := g.Quotas(mustCheck(t, g, m)).String(); got != test.want {
+		if got := quotas(g, mustCheck(t, g, m)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.at, got, test.want)
 		}
 	}

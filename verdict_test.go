@@ -218,14 +218,17 @@ func TestVerdict_Low(t *testing.T) {
 	}
 }
 
+// quotas returns the quotas of the verdict's user as text.
+func quotas(g *Guard, v Verdict) string { return inner{g}.Quotas(v).Text }
+
 func TestCascade_Quota(t *testing.T) {
 	g := newGuardWithLimits(t, newCascade())
 	v := mustCheck(t, g, messageFrom("7", 0))
-	if got, want := g.Quotas(v).String(), `"burst";q=5;w=40`; got != want || v.Remaining != 4 || !v.ResetAt.Equal(monday.Add(4*time.Second)) {
+	if got, want := quotas(g, v), `"burst";q=5;w=40`; got != want || v.Remaining != 4 || !v.ResetAt.Equal(monday.Add(4*time.Second)) {
 		t.Errorf("quota %s, want %s; verdict %+v", got, want, v)
 	}
 	must(t, g.SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {ExtraBurst: 6, ExtraRefill: 10 * time.Second}}}))
-	if got, want := g.Quotas(v).String(), `"burst";q=9;w=60`; got != want {
+	if got, want := quotas(g, v), `"burst";q=9;w=60`; got != want {
 		t.Errorf("quota %s, want %s", got, want)
 	}
 }

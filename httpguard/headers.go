@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // SetHeaders describes one of the Guard's verdicts in a response's headers, for clients that limit
@@ -83,17 +85,17 @@ func (s *headerValues) add(h http.Header, guard *chatguard.Guard, v *chatguard.V
 		b = t.number(b, headerRetry, int64(v.RetryAfterSeconds()))
 	}
 	if v.Tightest != "" {
-		quotas := guard.Quotas(*v)
-		if policy := quotas.String(); len(h[headerPolicy]) > 0 && policy != "" {
+		quotas := inner.Of(guard).Quotas(*v)
+		if policy := quotas.Text; len(h[headerPolicy]) > 0 && policy != "" {
 			b = t.end(append(appendList(b, h[headerPolicy]), policy...), headerPolicy)
 		} else if policy != "" {
 			s.set(h, headerPolicy, policy)
 		}
-		if q, ok := quotas.Tightest(); ok { // else the limit only observes, or no longer exists
-			b = t.end(appendServiceLimit(appendList(b, h[headerLimit]), &q, v, secret), headerLimit)
+		if q := quotas.Find(v.Tightest); q != nil { // else the limit only observes, or no longer exists
+			b = t.end(appendServiceLimit(appendList(b, h[headerLimit]), q, v, secret), headerLimit)
 			if !v.Allowed || !isTighter(h[headerRemaining], v.Remaining) {
 				s.set(h, headerResource, q.Limit)
-				b = t.tightest(b, &q, v)
+				b = t.tightest(b, q, v)
 			}
 		}
 	}
@@ -129,7 +131,7 @@ func (t *headerTexts) number(b []byte, name string, n int64) []byte {
 }
 
 // tightest adds X-RateLimit-* for a verdict whose tightest limit has this quota.
-func (t *headerTexts) tightest(b []byte, q *chatguard.Quota, v *chatguard.Verdict) []byte {
+func (t *headerTexts) tightest(b []byte, q *limits.Quota, v *chatguard.Verdict) []byte {
 	// Remaining may include grants, so it can exceed the quota.
 	quota := max(q.Messages, v.Remaining)
 	b = t.number(b, headerQuota, int64(quota))
@@ -157,10 +159,10 @@ func appendList(b []byte, before []string) []byte {
 
 // appendServiceLimit appends the item of RateLimit for a verdict whose tightest limit has this
 // quota.
-func appendServiceLimit(b []byte, q *chatguard.Quota, v *chatguard.Verdict, secret string) []byte {
+func appendServiceLimit(b []byte, q *limits.Quota, v *chatguard.Verdict, secret string) []byte {
 	b = strconv.AppendQuote(b, q.Limit)
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
-	if more, ok := q.MoreAfter(*v); ok {
+	if more, ok := moreAfter(q, v); ok {
 		b = strconv.AppendInt(append(b, ";t="...), int64((more+time.Second-1)/time.Second), 10)
 	}
 	if secret == "" {
@@ -178,4 +180,20 @@ func appendPartition(b []byte, secret string, v *chatguard.Verdict) []byte {
 	var key [12]byte
 	base64.StdEncoding.Encode(key[:], sum[:8])
 	return append(b, key[:]...)
+}
+
+// moreAfter returns the maximum time from v until more messages of the quota remain; v must be a
+// verdict whose Tightest limit has this quota. ok is false if that time isn't known, which happens
+// with a Cascade, a SlidingWindow or a SlidingLog that allows the message.
+func moreAfter(q *limits.Quota, v *chatguard.Verdict) (wait time.Duration, ok bool) {
+	whole := max(0, v.ResetAt.Sub(v.At))
+	switch {
+	case v.RetryAfter > 0:
+		return v.RetryAfter, true
+	case q.Gradual:
+		return 0, false
+	case q.Step == 0:
+		return whole, true
+	}
+	return max(0, whole-time.Duration(max(0, q.Messages-v.Remaining-1))*q.Step), true
 }

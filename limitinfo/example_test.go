@@ -43,6 +43,7 @@ func ExampleExplain() {
 	for _, l := range why.Limits {
 		fmt.Printf("%s (%s, per %s): %d of %d used, %d granted, %d remain\n", l.Name, l.Algorithm, l.Per, l.Used, l.Capacity, l.Granted, l.Remaining)
 		fmt.Printf("\tthe next one in %s, all in %s; numbers of %s\n", l.NextAt.Sub(noon), l.ResetAt.Sub(noon), source(l))
+		fmt.Printf("\trestored in %s, one every %s\n", l.Window, l.Step)
 	}
 	fmt.Printf("strikes: %d, all lapse in %s; the next one: %s\n", why.Strikes, why.LapseAt.Sub(noon), why.Next)
 	fmt.Println("in a timeout:", !why.SilentUntil.IsZero())
@@ -50,8 +51,10 @@ func ExampleExplain() {
 	// throttled by burst, retry after 4s
 	// burst (token-bucket, per user): 3 of 3 used, 0 granted, 0 remain
 	// 	the next one in 4s, all in 12s; numbers of everyone
+	// 	restored in 12s, one every 4s
 	// daily (daily-window, per user): 3 of 300 used, 20 granted, 317 remain
 	// 	the next one in 0s, all in 12h0m0s; numbers of everyone
+	// 	restored in 24h0m0s, one every 0s
 	// strikes: 1, all lapse in 30m0s; the next one: drop
 	// in a timeout: false
 }

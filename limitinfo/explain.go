@@ -42,8 +42,12 @@ type Status struct {
 	Role chatguard.Role `json:"role"`
 	// Own means that the user's own numbers apply, not a role's. After a change of policy, numbers
 	// that the limit can't have any more don't apply.
-	Own     bool    `json:"own"`
-	Picture Picture `json:"-"`
+	Own bool `json:"own"`
+	// Window is the time in which the whole capacity is restored. For a DailyWindow, it is the
+	// duration of the present period. Step is the time in which a bucket restores one message; it is
+	// 0 for windows, logs and cascades.
+	Window, Step time.Duration `json:"-"`
+	Picture      Picture       `json:"-"`
 }
 
 // Picture is a limit's state in the terms of its algorithm, for a drawing of it. Fields that the
@@ -100,7 +104,7 @@ func statusOf(l limits.Level) Status {
 	s := Status{
 		Name: l.Limit.Name(), Algorithm: chatguard.Algorithm(l.Limit.Algorithm()), Per: chatguard.Scope(l.Scope), Observes: !l.Decides,
 		Used: int(l.Used), Capacity: int(l.Capacity), Granted: int(l.Granted), Remaining: int(l.Remaining),
-		NextAt: timeOf(l.NextAt), ResetAt: timeOf(l.ResetAt), Role: chatguard.Everyone, Own: l.Own, Picture: pictureOf(l.Picture),
+		NextAt: timeOf(l.NextAt), ResetAt: timeOf(l.ResetAt), Role: chatguard.Everyone, Own: l.Own, Window: l.Window, Step: l.Step, Picture: pictureOf(l.Picture),
 	}
 	if l.Role >= 0 {
 		s.Role = chatguard.Role(l.Role)

@@ -20,6 +20,10 @@ type Guard interface {
 	// Left judges a message like Peek, but as one that costs nothing: it says how much is left to the
 	// author before the message. It ignores the message's Cost, unless that is negative.
 	Left(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error)
+	// Quotas returns the quotas that apply to the author of the message that v is about, at its time.
+	// They have the author's own numbers, or else those of the author's roles. It returns nil if the
+	// author is exempt, or if there are no limits. The caller must not change the result.
+	Quotas(v chatguard.Verdict) *limits.Quotas
 
 	// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
 	// message's time: by the policy in force, or by the author's override. It judges nothing, so it

@@ -1,6 +1,9 @@
 package limits
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Level is a user's usage of one limit. Times are nanoseconds since the Unix epoch.
 type Level struct {
@@ -17,7 +20,9 @@ type Level struct {
 	ResetAt int64 // when all usage will have expired
 	Role    int   // role whose numbers apply; -1 if none
 	Own     bool  // the user's own numbers apply: there are some, and they fit
-	Picture Picture
+	// Window and Step are those of the limit's Quota.
+	Window, Step time.Duration
+	Picture      Picture
 }
 
 // Standing is the part of a user's state that belongs to no limit.
@@ -57,6 +62,8 @@ func (h *hearing) insertLevels(levels []Level, a *account) []Level {
 		level := r.level(r, r.state(a.row), a.at)
 		l.Used, l.Capacity, l.ResetAt = level.used, level.capacity, level.resetAt
 		l.Remaining = a.remaining(r, level)
+		q := quotaOf(r, a.at)
+		l.Window, l.Step = q.Window, q.Step
 		l.Picture = r.picture(r, r.state(a.row), a.at)
 		if a.personal != nil {
 			l.Granted, _ = a.personal.extraMessages(r.name, a.at)

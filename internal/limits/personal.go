@@ -84,7 +84,7 @@ func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 		for i := range p.variants[place] {
 			if own, err := p.rule(s, i, p.variants[place][i]); err == nil {
 				// A policy change may have made the user's own numbers invalid. The numbers of the
-				// user's roles apply then, until the policy changes again; see Set.Fitting.
+				// user's roles apply then, until the policy changes again.
 				p.variants[place][i] = own
 			}
 		}
@@ -126,25 +126,6 @@ func (s *Set) ownRule(i int, numbers Numbers) (Rule, error) {
 			"each user's log has room for %d messages: to allow one user more, give a role or the limit itself that many", room-1))
 	}
 	return own, nil
-}
-
-// Fitting returns the part of a user's own numbers that applies: without limits that don't exist or
-// can't have such numbers. A policy change may have left such numbers behind.
-func (s *Set) Fitting(numbers map[string]Numbers) (fitting map[string]Numbers) {
-	for name, own := range numbers {
-		i := s.indexOf(name)
-		if i < 0 {
-			continue
-		}
-		if _, err := s.ownRule(i, own); err != nil {
-			continue
-		}
-		if fitting == nil {
-			fitting = map[string]Numbers{}
-		}
-		fitting[name] = own
-	}
-	return fitting
 }
 
 // check returns an error if the override isn't valid for the set.

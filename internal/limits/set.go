@@ -329,9 +329,3 @@ func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&m
 func (s *Set) indexOf(name string) int {
 	return slices.IndexFunc(s.limits, func(l Limit) bool { return l.Name == name })
 }
-
-// PeriodOf returns the period of a daily window that contains the second t, in the limit's own
-// zone. There must be such a limit.
-func (s *Set) PeriodOf(limit string, t int64) Period {
-	return s.rules[s.indexOf(limit)].calendar.PeriodOf(t)
-}

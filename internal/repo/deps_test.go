@@ -41,7 +41,7 @@ func TestArrows(t *testing.T) {
 		module:                            {"internal/clock", "internal/inner/hook", "internal/limits", "internal/sharing", "shared"},
 		"shared":                          {},
 		"limitinfo":                       {"root", "internal/inner", "internal/limits"},
-		"httpguard":                       {"root", "connguard", "internal/inner"},
+		"httpguard":                       {"root", "connguard", "internal/inner", "internal/limits"},
 		"connguard":                       {"root"},
 		"checkclient":                     {"root"},
 		"chatguardtest":                   {"root"},

@@ -79,7 +79,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 		Exempt: e.Verdict.Exempt, Observing: channel.observing, RaidUntil: channel.raidUntil, Limits: []viewerLimit{}, // never null in JSON
 	}
 	if !s.Exempt {
-		s.addLimits(e, h.guard.Quotas(e.Verdict))
+		s.addLimits(e)
 	}
 	if !e.Verdict.Allowed {
 		s.addWait(e)
@@ -89,19 +89,14 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 }
 
 // addLimits adds the limits that can throttle the viewer, except those that everyone shares.
-func (s *viewerStanding) addLimits(e limitinfo.Explanation, quotas chatguard.Quotas) {
-	byName := map[string]chatguard.Quota{}
-	for q := range quotas.All() {
-		byName[q.Limit] = q
-	}
+func (s *viewerStanding) addLimits(e limitinfo.Explanation) {
 	for _, l := range e.Limits {
 		if l.Observes || l.Per.Shared() {
 			continue
 		}
-		q := byName[l.Name]
 		s.Limits = append(s.Limits, viewerLimit{
 			Name: l.Name, Algorithm: l.Algorithm, Everywhere: l.Per == chatguard.PerUserEverywhere, Capacity: l.Capacity, Granted: l.Granted, Used: l.Used, Remaining: l.Remaining,
-			NextAt: l.NextAt, ResetAt: l.ResetAt, WindowSeconds: q.Window.Seconds(), StepSeconds: q.Step.Seconds(),
+			NextAt: l.NextAt, ResetAt: l.ResetAt, WindowSeconds: l.Window.Seconds(), StepSeconds: l.Step.Seconds(),
 		})
 	}
 }

@@ -1,0 +1,104 @@
+package limits
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Quota is a limit with the numbers that apply to one user.
+type Quota struct {
+	Limit    string // the limit's name
+	Messages int    // how many messages of cost 1 the whole quota allows
+	// Window is the time in which the whole quota is restored. For a limit that counts by periods,
+	// it is the duration of the period.
+	Window time.Duration
+	// Step is the time to restore one message of a bucket. It is 0 for windows, logs and cascades.
+	Step time.Duration
+	// Gradual means that messages are restored little by little, and that a decision doesn't say
+	// when the next one is restored.
+	Gradual bool
+
+	place int // index in the policy
+}
+
+// quotaOf returns the quota that a rule allows at that time.
+func quotaOf(r *Rule, at int64) Quota {
+	q := Quota{Limit: r.name, Messages: int(r.capacity), Window: time.Duration(r.interval), place: r.place}
+	switch r.algorithm {
+	case &tokenBucket, &leakyBucket:
+		q.Step, q.Window = q.Window, q.Window*time.Duration(r.capacity)
+	case &cascade:
+		q.Messages, q.Window, q.Gradual = 0, 0, true
+		for _, b := range r.buckets {
+			q.Messages += int(b.capacity)
+			q.Window = max(q.Window, time.Duration(b.interval*b.capacity))
+		}
+	case &dailyWindow:
+		period := r.calendar.PeriodOf(at / nanosPerSecond)
+		q.Window = time.Duration(period.End-period.Start) * time.Second
+	case &slidingWindow, &slicedWindow, &slidingLog:
+		q.Gradual = true
+	}
+	return q
+}
+
+// Quotas are the quotas of one user, for the limits that decide, in the policy's order.
+type Quotas struct {
+	List []Quota
+	// Text is the value of the header RateLimit-Policy: each limit with its quota (q) and its window
+	// in seconds (w), as in `"burst";q=3;w=12, "daily";q=300;w=86400`.
+	Text string
+
+	during Period // in which the quotas stay the same, in seconds since the Unix epoch
+}
+
+// IsValid reports whether the quotas are the same at another time.
+func (q *Quotas) IsValid(at int64) bool {
+	return q.during.Start <= at/nanosPerSecond && at/nanosPerSecond < q.during.End
+}
+
+// Find returns the quota of a limit, or nil.
+func (q *Quotas) Find(limit string) *Quota {
+	for i := range q.List {
+		if q.List[i].Limit == limit {
+			return &q.List[i]
+		}
+	}
+	return nil
+}
+
+// Quotas returns the quotas at a time of a user with these roles. own are the user's own numbers, by
+// scope and limit. Those that the limit can't have don't apply.
+func (s *Sets) Quotas(roles uint8, own [Scopes]map[string]Numbers, at int64) *Quotas {
+	q := &Quotas{during: Period{End: math.MaxInt64}}
+	for scope, set := range s {
+		if set == nil {
+			continue
+		}
+		p := personal{Own: Own{Numbers: own[scope]}}
+		for _, r := range p.rulesFor(set, roles) {
+			if r.observes && !set.strikes.Practice {
+				continue
+			}
+			q.List = append(q.List, quotaOf(&r, at))
+			if r.calendar != nil {
+				period := r.calendar.PeriodOf(at / nanosPerSecond)
+				q.during = Period{Start: max(q.during.Start, period.Start), End: min(q.during.End, period.End)}
+			}
+		}
+	}
+	slices.SortFunc(q.List, func(a, b Quota) int { return a.place - b.place })
+	var b []byte
+	for i, each := range q.List {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendQuote(b, each.Limit) // letters, digits, - and _ only
+		b = strconv.AppendInt(append(b, ";q="...), int64(each.Messages), 10)
+		b = strconv.AppendInt(append(b, ";w="...), int64((each.Window+time.Second-1)/time.Second), 10)
+	}
+	q.Text = string(b)
+	return q
+}
