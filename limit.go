@@ -304,9 +304,9 @@ func FormatWait(d time.Duration) string {
 	minutes := (seconds + 59) / 60
 	switch {
 	case seconds < 120:
-		return fmt.Sprintf("%d s", max(0, seconds))
+		return strconv.FormatInt(max(0, seconds), 10) + " s"
 	case minutes < 120:
-		return fmt.Sprintf("%d min", minutes)
+		return strconv.FormatInt(minutes, 10) + " min"
 	case minutes < 48*60:
 		return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
 	}

@@ -21,6 +21,9 @@
 //   - Memory. A round builds each contestant again, in shuffled order, with no other one on the
 //     heap. The figure is the median of the rounds.
 //
+// Middleware for HTTP is measured apart: one request after another from one address, without a
+// server, all of which pass or all of which are refused. Each middleware sets its usual headers.
+//
 // chatguard judges whole Message values, which are built in the loop. It uses the default policy
 // with enforcement on, so it handles two limits, roles and strikes, and returns a verdict. Each of
 // the other limiters enforces one limit and returns only whether a message passed. The limit is 3
@@ -63,7 +66,7 @@ func main() {
 		report.Machine(), s.users, s.draws, s.rounds, s.refill, s.layout, s.layout.meaning())
 	crowd := sequence.Crowd(s.users)
 	// Memory comes first, while the heap is otherwise empty.
-	for _, section := range []func(*settings, []uint64) error{measureMemory, measureChange, measureDecisions} {
+	for _, section := range []func(*settings, []uint64) error{measureMemory, measureChange, measureDecisions, measureHTTP} {
 		if err := section(s, crowd); err != nil {
 			log.Fatal(err)
 		}
@@ -79,7 +82,7 @@ func parse(args []string) (*settings, error) {
 	ids := flags.String("ids", "stream", "memory layout of the messages' IDs: stream or scattered")
 	flags.DurationVar(&s.refill, "refill", 4*time.Second, "time per token, for everyone, at least 1µs; short, and nearly every message passes")
 	procs := flags.String("procs", "1,2", "numbers of processors")
-	only := flags.String("only", "", "run only what matches this regular expression, of memory/NAME, change, decisions/NAME")
+	only := flags.String("only", "", "run only what matches this regular expression, of memory/NAME, change, decisions/NAME, http/NAME")
 	flags.BoolVar(&s.markdown, "markdown", false, "print tables as Markdown")
 	_ = flags.Parse(args) // exits on error
 

@@ -160,7 +160,7 @@ func appendList(b []byte, before []string) []byte {
 // appendServiceLimit appends the item of RateLimit for a verdict whose tightest limit has this
 // quota.
 func appendServiceLimit(b []byte, q *limits.Quota, v *chatguard.Verdict, secret string) []byte {
-	b = strconv.AppendQuote(b, q.Limit)
+	b = append(append(append(b, '"'), q.Limit...), '"') // letters, digits, - and _ only
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
 	if more, ok := moreAfter(q, v); ok {
 		b = strconv.AppendInt(append(b, ";t="...), int64((more+time.Second-1)/time.Second), 10)

@@ -129,8 +129,8 @@ func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User,
 // errNoIdentify is the error of Limit and Sessions without a func that identifies users.
 var errNoIdentify = errors.New("httpguard: identify is nil: pass ByKey, ByAddress, Anonymous or your own function")
 
-// request is what Limit knows about a request that it judges. It is the context of the request, so
-// that all of it takes one allocation.
+// request is what Limit knows about a request that it judges. It is the request's context, so that
+// all of it takes one allocation.
 type request struct {
 	context.Context
 	guest   string                   // reserved ID of the visitor, filled in by Anonymous or ByAddress
