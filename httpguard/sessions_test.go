@@ -373,6 +373,29 @@ func TestSessions_PlaceDuringIdentify(t *testing.T) {
 	}
 }
 
+// The connections of a user count together, whatever server they come through.
+func TestSessions_ShareDoor(t *testing.T) {
+	door := mustDoor(t, newEnforcingGuard(t, nil, nil), connguard.Options{MaxConnections: 1})
+	raw, err := door.Admit(t.Context(), chatguard.User{ID: "anna"}, netip.Addr{}, "lobby")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{429, 200} {
+		in, err := Sessions(door, userFromHeader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("X-User", "anna")
+		w := httptest.NewRecorder()
+		in(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%d, want %d", w.Code, want)
+		}
+		raw.Close()
+	}
+}
+
 func TestSessions_NoLimit(t *testing.T) {
 	v := newVisitor(t, nil, connguard.Options{Connects: connguard.NoLimit(), ConnectsPerAddress: connguard.NoLimit()}, SessionOptions{})
 	for range 400 {
