@@ -45,6 +45,9 @@ test("rule: a day ends in the limit's time zone, else in the channel's", () => {
   assert.equal(ends({}, "Europe/Berlin"), "300 messages a day, until midnight in Europe/Berlin");
   assert.equal(ends({ reset_at: "04:30" }, "Europe/Berlin"), "300 messages a day, until 04:30 in Europe/Berlin");
   assert.equal(ends({ reset_at: "00:00", timezone: "America/New_York" }, "Europe/Berlin"), "300 messages a day, until midnight in America/New_York");
+  assert.equal(ends({ period: "week" }, ""), "300 messages a week, until Monday at midnight UTC");
+  assert.equal(ends({ period: "week", first_day: "sunday", reset_at: "04:30" }, "Europe/Berlin"), "300 messages a week, until Sunday at 04:30 in Europe/Berlin");
+  assert.equal(ends({ period: "month" }, "Europe/Berlin"), "300 messages a month, until the 1st at midnight in Europe/Berlin");
 });
 
 test("every algorithm that chatguard lists has words, and begins with its own numbers", () => {

@@ -79,6 +79,10 @@ test("draft: a day's end, a mode, a scope and what counts are stated only if the
   });
   assert.equal(timezone, "Europe/Berlin");
   assert.deepEqual(limits[1], { name: "daily", algorithm: "daily-window", messages: 300, reset_at: "04:30", timezone: "America/New_York", mode: "observe" });
+  const week = edited((draft) => Object.assign(draft.limits[1], { period: "week", firstDay: "sunday" })).limits[1];
+  assert.deepEqual([week.period, week.first_day], ["week", "sunday"]);
+  const month = edited((draft) => Object.assign(draft.limits[1], { period: "month", firstDay: "sunday" })).limits[1];
+  assert.deepEqual([month.period, month.first_day], ["month", undefined], "only a week has a first day");
   assert.deepEqual(limits[3], { name: "crowd", algorithm: "fixed-window", messages: 600, every: "1m0s" });
 });
 

@@ -16,6 +16,7 @@ test("limitText: what readLimit reads", () => {
   assert.equal(limitText(burst), "burst:token-bucket,burst=3,refill=10m");
   assert.equal(limitText({ ...daily, per: "channel", timezone: "Etc/GMT+1", count_throttled: true }),
     "daily:daily-window,messages=300,timezone=Etc/GMT%2B1,reset_at=04:30,per=channel,count_throttled=true");
+  assert.match(limitText({ ...daily, period: "week", first_day: "sunday" }), /,reset_at=04:30,period=week,first_day=sunday$/);
   assert.deepEqual(readLimit(limitText(daily)), { name: "daily", algorithm: "daily-window", values: [["messages", "300"], ["reset_at", "04:30"]], unread: [] });
 });
 

@@ -64,6 +64,7 @@ test("tried: what is wrong or unknown is named, and not filled in", () => {
     "burst:constructor": "burst: there is no algorithm “constructor”.",
     "daily:timezone=Mars/Olympus": "daily: timezone “Mars/Olympus”: Enter a time zone, such as Europe/Berlin.",
     "daily:reset_at=25:00": "daily: reset_at “25:00”: Enter a time of day, 00:00 to 23:59.",
+    "daily:period=year": "daily: period “year”: Enter one of: day, week, month.",
     "total:messages=5": "total applies across all channels. It can’t be changed here.",
     "burst=2": "“burst=2” doesn’t name a limit.",
     "<b>:token-bucket": "“<b>” can’t be the name of a limit.",

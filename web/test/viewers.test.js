@@ -72,6 +72,9 @@ test("viewers: who is signed in, and who can sign in", () => {
 
 test("viewers: every algorithm has a rule", () => {
   const said = (limit) => viewText(Standing({ of: standing({ limits: [{ ...burst, ...limit }] }), now }));
+  for (const [days, per] of [[6, "week"], [7, "week"], [28, "month"], [31, "month"]]) {
+    assert.match(said({ algorithm: "daily-window", capacity: 300, window_seconds: Number(days) * 86_400, step_seconds: 0 }), new RegExp(`300 messages a ${per}\\.`));
+  }
   assert.match(said({ algorithm: "daily-window", capacity: 300, granted: 5, remaining: 100, step_seconds: 0, reset_at: later(20_000) }), /100 of 305 left.*300 messages a day\..*5 extra messages included.*Full again at Monday,? 2 March at 02:34/s);
   assert.match(said({ algorithm: "sliding-log", capacity: 1, step_seconds: 0, window_seconds: 90, everywhere: true }), /1 message in 90 seconds\..*Counts your messages in all channels together/s);
   assert.match(said({ algorithm: "cascade", step_seconds: 0 }), /a few messages at once/);

@@ -15,7 +15,7 @@ import { errorOf, fieldsOf, kinds } from "./traffic.js";
 const longestSent = 200; // messages that a link holds
 
 // words are the keys of a limit that no field edits.
-const words = ["name", "per", "timezone", "reset_at", "count_throttled"];
+const words = ["name", "per", "timezone", "reset_at", "period", "first_day", "count_throttled"];
 
 // encode writes a value so that it can't be taken for a separator.
 /** @param {unknown} value */

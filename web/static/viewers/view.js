@@ -73,11 +73,13 @@ function whyText(of) {
   return limit ? t("viewer.why-limit", { limit: limit.name, rule: ruleText(limit) }) : "";
 }
 
+const day = 86_400; // s
+
 // ruleText is what a limit allows.
 /** @param {Limit} of */
 function ruleText({ algorithm, capacity: n, step_seconds: step, window_seconds: window }) {
   if (algorithm === "cascade") return t("viewer.rule-cascade");
-  if (algorithm === "daily-window") return t("viewer.rule-day", { n });
+  if (algorithm === "daily-window") return t(window > 8 * day ? "viewer.rule-month" : window > 2 * day ? "viewer.rule-week" : "viewer.rule-day", { n });
   return step > 0 ? t("viewer.rule-bucket", { n, step: lengthText(step) }) : t("viewer.rule-window", { n, window: lengthText(window) });
 }
 

@@ -38,7 +38,7 @@ test("limits: every limit in words", async () => {
   const wanted = {
     burst: ["3 messages, then one every 10 minutes burst token bucket per user", "Messages at once [3] messages", "Then one more every [10 minutes]",
       "Long-term rate: 6 per hour. A full burst of 3 refills in 30 minutes."],
-    daily: ["300 messages a day, until midnight UTC daily daily window per user", "Messages per day [300] messages", "Day ends at [00:00]", "Time zone []"],
+    daily: ["300 messages a day, until midnight UTC daily daily window per user", "Messages per period [300] messages", "Ends at [00:00]", "Time zone []"],
     slow: ["One message every 1.5 seconds, with 3 more waiting slow leaky bucket per user", "One message every [1.5 seconds]", "Queue size [3] messages",
       "Queue size, subscriber [9] messages", "Queue size, vip [] messages",
       "Long-term rate: 40 per minute. If 4 arrive at once, the last waits 4.5 seconds. On Twitch, messages are never delayed, only throttled when the queue is full."],
@@ -135,6 +135,22 @@ test("limits: the end of a day, and time zones", async () => {
   await see(() => text(card("daily")).includes("300 messages a day, until 04:30 in America/New_York"));
   await save();
   assert.deepEqual([kept.policy.limits[1].reset_at, kept.policy.limits[1].timezone, kept.policy.timezone], ["04:30", "America/New_York", "Europe/Berlin"]);
+});
+
+test("limits: a week and a month", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  assert.ok(!find("#first_day-1"), "a day has no first day");
+  await pick("#period-1", "week");
+  await pick("#first_day-1", "sunday");
+  await see(() => text(card("daily")).includes("300 messages a week, until Sunday at midnight UTC"));
+  await save();
+  assert.deepEqual([kept.policy.limits[1].period, kept.policy.limits[1].first_day], ["week", "sunday"]);
+  await see(() => isIdle() && find("#first_day-1").value === "sunday");
+  await pick("#period-1", "month");
+  await see(() => !find("#first_day-1") && text(card("daily")).includes("300 messages a month, until the 1st at midnight UTC"));
+  await save();
+  assert.deepEqual([kept.policy.limits[1].period, kept.policy.limits[1].first_day], ["month", undefined]);
 });
 
 test("limits: numbers of roles", async () => {
@@ -376,7 +392,7 @@ test("limits: a user with view access changes nothing", async () => {
   await see(() => !find(".tried") && text(".preview .verdict").startsWith("These limits") && text(".origin").includes("Enforced."));
   find(".history").open = true;
   await see(() => text(".history").includes("No changes yet. The limits are those of the configuration file."));
-  const controls = all("main button, main select, main input").filter((one) => one.localName !== "input" || !(one.readOnly || one.disabled));
+  const controls = all("main button, main select, main input").filter((one) => one.localName === "button" || !(one.readOnly || one.disabled));
   assert.deepEqual(controls.map(text), ["Copy", "Show details"]);
   assert.ok(find("#try-0") && find("nav a[href=lab]"));
   assert.match(text(card("unqueued")), /Observe only: reports messages over the limit, but throttles nobody\./);

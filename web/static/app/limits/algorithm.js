@@ -41,13 +41,16 @@ function convert(draft, algorithm) {
   return /** @type {Api.Limit} */ ({ ...base, ...start, ...numbers, ...(roles.length > 0 && { roles: Object.fromEntries(roles) }) });
 }
 
+/** @type {Record<string, bigint>} */
+const daysOf = { week: 7n, month: 30n }; // of a daily window's period
+
 // paceOf returns the pace of a limit, or nothing if a number is missing or wrong.
 /** @param {Api.Limit} limit @returns {Pace | undefined} */
-function paceOf({ algorithm, burst, refill, queue = 0, messages, every }) {
+function paceOf({ algorithm, burst, refill, queue = 0, messages, every, period }) {
   const { fields, hasDay } = algorithmOf({ algorithm });
   const count = burst ?? (fields.queue ? queue + 1 : messages);
   const each = nanoseconds(refill ?? (fields.queue ? every : undefined) ?? "");
-  const whole = hasDay ? day : nanoseconds(every ?? "");
+  const whole = hasDay ? day * (daysOf[period] ?? 1n) : nanoseconds(every ?? "");
   if (!Number.isSafeInteger(count) || count < 1 || (each <= 0n && whole <= 0n)) return undefined;
   return { messages: count, every: each > 0n ? each * BigInt(count) : whole };
 }

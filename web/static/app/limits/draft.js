@@ -32,6 +32,8 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {boolean} countsThrottled
  * @property {string} timezone
  * @property {string} resetAt
+ * @property {string} period empty for a day
+ * @property {string} firstDay of a week; empty for Monday
  * @property {string} per
  * @property {boolean} isNew
  * @property {boolean} isOpen its name, algorithm and scope are shown at first
@@ -75,6 +77,8 @@ export function draftLimit(source, id) {
     countsThrottled: source.count_throttled ?? false,
     timezone: source.timezone ?? "",
     resetAt: source.reset_at ?? "",
+    period: source.period ?? "",
+    firstDay: source.first_day ?? "",
     per: source.per ?? "user",
     isNew: false,
     isOpen: false,
@@ -150,7 +154,7 @@ export function policyOf({ policy, draft }) {
 
 // limitOf returns the limit that a draft describes.
 /** @param {DraftLimit} of @returns {Api.Limit} */
-export function limitOf({ source, name, texts, roles, observes, countsThrottled, timezone, resetAt, per }) {
+export function limitOf({ source, name, texts, roles, observes, countsThrottled, timezone, resetAt, period, firstDay, per }) {
   /** @type {Record<string, any>} */
   const limit = { ...numbersOf(algorithmOf(source).fields, source, texts), name: name.trim() };
   put(limit, "mode", observes && "observe");
@@ -158,6 +162,8 @@ export function limitOf({ source, name, texts, roles, observes, countsThrottled,
   const { hasDay } = algorithmOf(source);
   put(limit, "timezone", hasDay && timezone.trim());
   put(limit, "reset_at", hasDay && resetAt.trim());
+  put(limit, "period", hasDay && period);
+  put(limit, "first_day", hasDay && period === "week" && firstDay);
   put(limit, "per", per !== "user" && per);
   const own = roles.map((row) => [row.role, numbersOf(roleFields(source), row.source, row.texts)]);
   put(limit, "roles", own.length > 0 && Object.fromEntries(own));

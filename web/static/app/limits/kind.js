@@ -6,7 +6,7 @@ import { rich, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { setAlgorithm, setField } from "./draft-edits.js";
 import { loadedOf } from "./draft.js";
-import { LimitField } from "../widgets/field.js";
+import { Choice, LimitField } from "../widgets/field.js";
 import { algorithmNames, algorithmOf } from "../words/algorithms.js";
 import { sharers } from "../words/scopes.js";
 /** @import { State } from "../core/state.js" */
@@ -32,20 +32,6 @@ export function Kind({ limit, index, form, overrides }) {
       <p class="muted">${algorithmOf(limit.source).about}</p>
     </details>
     <${Fresh} limit=${limit} loaded=${loadedOf(form.policy, limit)} overrides=${overrides} />
-  `;
-}
-
-/**
- * @param {{id: string, label: string, value: string, options: Record<string, string>, onChoose: (value: string) => void}} props
- */
-function Choice({ id, label, value, options, onChoose }) {
-  return html`
-    <div class="field">
-      <label for=${id}>${label}</label>
-      <select id=${id} value=${value} onChange=${(event) => onChoose(event.target.value)}>
-        ${Object.entries(options).map(([option, name]) => html`<option value=${option} selected=${option === value}>${name}</option>`)}
-      </select>
-    </div>
   `;
 }
 

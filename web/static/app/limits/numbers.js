@@ -5,8 +5,9 @@ import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { setField, setText } from "./draft-edits.js";
 import { isClear } from "./rule.js";
-import { LimitField } from "../widgets/field.js";
-import { algorithmOf } from "../words/algorithms.js";
+import { Choice, LimitField } from "../widgets/field.js";
+import { algorithmOf, periodNames } from "../words/algorithms.js";
+import { weekdayName } from "../words/time.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { DraftLimit } from "./draft.js" */
 /** @import { Form } from "./form.js" */
@@ -17,23 +18,30 @@ import { numbersIn } from "../words/typed.js";
 /** @param {CardProps} props */
 export function Numbers({ limit, index, form, fixed }) {
   const { source, texts } = limit;
-  const { fields, hasDay, meaning } = algorithmOf(source);
+  const { fields, choices, hasDay, meaning } = algorithmOf(source);
   const effect = isClear(limit, index, form) && meaning(numbersIn(fields, texts), source, form.draft.timezone);
   const error = (/** @type {string} */ field) => form.errors[`${field}-${index}`];
   return html`
     <div class="fields">
       ${Object.entries(fields).filter(([, { isRare }]) => !isRare).map(([name, field]) => html`<${NumberField} key=${name} name=${name} field=${field} limit=${limit} index=${index} form=${form} fixed=${fixed} />`)}
       ${hasDay && html`
-        <${LimitField} id=${`reset_at-${index}`} label=${t("limits.day-ends")} value=${limit.resetAt} fixed=${fixed} error=${error("reset_at")} hint="00:00" isText
+        <${LimitField} id=${`reset_at-${index}`} label=${t("limits.period-ends")} value=${limit.resetAt} fixed=${fixed} error=${error("reset_at")} hint="00:00" isText
           onInput=${(text) => setField(index, "resetAt", text)} />
         <${LimitField} id=${`timezone-${index}`} label=${t("limits.zone")} value=${limit.timezone} fixed=${fixed} error=${error("timezone")}
           hint=${form.draft.timezone || "UTC"} isText list="zones" onInput=${(text) => setField(index, "timezone", text)} />
+        <${Choice} id=${`period-${index}`} label=${t("limits.period")} value=${limit.period || "day"} fixed=${fixed} options=${options(choices.period, (name) => periodNames[name])}
+          onChoose=${(/** @type {string} */ name) => setField(index, "period", name === "day" ? "" : name)} />
+        ${limit.period === "week" && html`<${Choice} id=${`first_day-${index}`} label=${t("limits.first-day")} value=${limit.firstDay || "monday"} fixed=${fixed} options=${options(choices.first_day, weekdayName)}
+          onChoose=${(/** @type {string} */ name) => setField(index, "firstDay", name === "monday" ? "" : name)} />`}
       `}
     </div>
     ${effect && html`<p class="muted">${effect}</p>`}
     <${RareNumbers} limit=${limit} index=${index} form=${form} fixed=${fixed} />
   `;
 }
+
+/** @param {string[]} values @param {(value: string) => string} nameOf */
+const options = (values = [], nameOf) => Object.fromEntries(values.map((value) => [value, nameOf(value)]));
 
 /** @param {CardProps & {name: string, field: Field}} props */
 function NumberField({ name, field: { label, unit, isLength }, limit, index, form, fixed }) {

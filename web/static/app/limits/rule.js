@@ -14,8 +14,8 @@ export function isClear({ source }, index, { errors }) {
 
 // ruleIn writes the rule of a limit that is being edited, with these numbers.
 /** @param {DraftLimit} limit @param {Record<string, number>} numbers @param {Form} form */
-export function ruleIn({ source, resetAt, timezone }, numbers, form) {
-  const stated = { ...source, reset_at: resetAt.trim(), timezone: timezone.trim() };
+export function ruleIn({ source, resetAt, timezone, period, firstDay }, numbers, form) {
+  const stated = /** @type {Api.Limit} */ ({ ...source, reset_at: resetAt.trim(), timezone: timezone.trim(), period, first_day: firstDay });
   return algorithmOf(source).rule(numbers, stated, form.draft.timezone.trim());
 }
 

@@ -2,7 +2,7 @@
 // Numbers that come from the Lab in the address: "#/limits?try=burst:burst=2,refill=6s". They fill
 // the draft. What can't be filled in is named.
 
-import { sentences, t } from "../../text/text.js";
+import { commas, sentences, t } from "../../text/text.js";
 import { linkTo } from "../core/route.js";
 import { mayModerate, state, update } from "../core/state.js";
 import { withAlgorithm } from "./algorithm.js";
@@ -99,7 +99,7 @@ function algorithmFor({ values }) {
 // write types a value into the draft of a limit, or returns what is wrong with it.
 /** @param {DraftLimit} limit @param {string} key @param {string} value @param {string} zone */
 function write(limit, key, value, zone) {
-  const { fields, hasDay, name } = algorithmOf(limit.source);
+  const { fields, choices, hasDay, name } = algorithmOf(limit.source);
   /** @param {string} error */
   const refused = (error) => error && t("limits.tried-value", { key, value: clip(value), problem: error });
   if (Object.hasOwn(fields, key)) {
@@ -113,9 +113,13 @@ function write(limit, key, value, zone) {
   else if (key === "count_throttled" && (value === "true" || value === "false")) limit.countsThrottled = value === "true";
   else if (hasDay && key === "timezone") return refused(wrongZone(value)) || void (limit.timezone = value === zone ? limit.timezone : value);
   else if (hasDay && key === "reset_at") return refused(wrongTimeOfDay(value)) || void (limit.resetAt = value);
+  else if (Object.hasOwn(choices, key)) return refused(wrongChoice(choices[key], value)) || void (limit[key === "period" ? "period" : "firstDay"] = value);
   else return t("limits.tried-key", { key: clip(key), algorithm: name });
   return "";
 }
+
+/** @param {string[]} choices @param {string} value */
+const wrongChoice = (choices, value) => (choices.includes(value) ? "" : t("limits.enter-choice", { names: commas(choices) }));
 
 /** @param {Field} field @param {string} value */
 function typed({ isLength }, value) {

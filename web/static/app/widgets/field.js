@@ -55,6 +55,21 @@ function meaningOf(value, zero) {
   return words && `= ${words}`;
 }
 
+// Choice is one of several options, by their values.
+/**
+ * @param {{id: string, label: string, value: string, options: Record<string, string>, fixed?: boolean, onChoose: (value: string) => void}} props
+ */
+export function Choice({ id, label, value, options, fixed, onChoose }) {
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      <select id=${id} value=${value} disabled=${fixed} onChange=${(event) => onChoose(event.target.value)}>
+        ${Object.entries(options).map(([option, name]) => html`<option value=${option} selected=${option === value}>${name}</option>`)}
+      </select>
+    </div>
+  `;
+}
+
 // Tick is a checkbox.
 /**
  * @param {{id: string, checked: boolean, fixed?: boolean, onChange: (is: boolean) => void, children: View}} props

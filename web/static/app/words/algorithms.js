@@ -5,7 +5,7 @@
 import { number, t, table } from "../../text/text.js";
 import { state } from "../core/state.js";
 import { durationText } from "./lengths.js";
-import { length } from "./time.js";
+import { length, weekdayName } from "./time.js";
 
 /** @import { TextKey } from "../../text/text.js" */
 
@@ -53,7 +53,8 @@ import { length } from "./time.js";
  * @property {Fields} fields
  * @property {Fields} ownFields the numbers that can be customised per role or user; empty ones are
  *   inherited
- * @property {boolean} hasDay its window is a day, which ends at a time of a time zone
+ * @property {boolean} hasDay its window is a day, week or month, which ends at a time of a time zone
+ * @property {Record<string, string[]>} choices the values of parameters that are a choice of names
  * @property {Sentence} rule
  * @property {Sentence} brief
  * @property {Sentence} meaning
@@ -90,10 +91,17 @@ const known = {
   }),
   "daily-window": () => ({
     name: t("rules.daily-window"),
-    labels: { messages: t("rules.label-messages-day") },
+    labels: { messages: t("rules.label-messages-period") },
     about: t("rules.daily-window-about"),
-    rule: ({ messages }, limit, zone) => t("rules.daily-window-rule", { n: messages, end: endOfDay(limit, zone) }),
-    brief: ({ messages }) => t("rules.daily-window-brief", { n: messages }),
+    rule: ({ messages }, limit, zone) => {
+      const { period, first_day: first } = limit, end = endOfDay(limit, zone);
+      if (period === "week") return t("rules.weekly-window-rule", { n: messages, day: weekdayName(first || "monday"), end });
+      return t(period === "month" ? "rules.monthly-window-rule" : "rules.daily-window-rule", { n: messages, end });
+    },
+    brief: ({ messages }, { period }) => {
+      if (period === "week") return t("rules.weekly-window-brief", { n: messages });
+      return t(period === "month" ? "rules.monthly-window-brief" : "rules.daily-window-brief", { n: messages });
+    },
     meaning: () => "",
   }),
   "user-window": () => ({
@@ -170,6 +178,7 @@ function describe({ name: algorithm, parameters }) {
     fields: Object.fromEntries(fields),
     ownFields: Object.fromEntries(overridable.map(([name, field]) => [name, { ...field, isRare: false, mayBeEmpty: true }])),
     hasDay: parameters.some(({ kind }) => kind === "clock"),
+    choices: Object.fromEntries(parameters.filter(({ choices }) => choices).map(({ name, choices }) => [name, choices])),
     rule: (numbers, limit, zone) => {
       const words = rule(numbers, limit, zone);
       return numbers.reserve > 0 ? t("rules.reserve-rule", { n: numbers.reserve, rule: words }) : words;
@@ -250,6 +259,10 @@ function endOfDay({ reset_at: at, timezone }, zone) {
   if (place === "UTC") return isMidnight ? t("rules.midnight-utc") : t("rules.time-utc", { time: at });
   return isMidnight ? t("rules.midnight-in", { zone: place }) : t("rules.time-in", { time: at, zone: place });
 }
+
+// periodNames are what a daily window counts by.
+/** @type {Record<string, string>} */
+export const periodNames = table({ day: "rules.period-day", week: "rules.period-week", month: "rules.period-month" });
 
 // amount writes a number of messages: "15,750".
 /** @param {number} messages */

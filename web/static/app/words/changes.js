@@ -3,12 +3,12 @@
 
 import { commas, rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
-import { algorithmOf, amount } from "./algorithms.js";
+import { algorithmOf, amount, periodNames } from "./algorithms.js";
 import { asRenamed, renamesIn } from "./order.js";
 import { messageKindName } from "./message-kinds.js";
 import { rungName } from "./penalties.js";
 import { roleName } from "./roles.js";
-import { length, seconds } from "./time.js";
+import { length, seconds, weekdayName } from "./time.js";
 
 /** @param {string} text */
 const inTime = (text) => length(seconds(text));
@@ -29,7 +29,7 @@ const scopes = table({ user: "rules.scope-user", "user-everywhere": "rules.scope
 const labels = table({
   algorithm: "rules.change-algorithm", order: "rules.change-order", burst: "rules.change-burst", refill: "rules.change-refill", queue: "rules.change-queue",
   messages: "rules.change-messages", every: "rules.change-every", extra_burst: "rules.change-extra-burst", extra_refill: "rules.change-extra-refill",
-  reserve: "rules.change-reserve", slices: "rules.change-slices", reset_at: "rules.change-reset-at", timezone: "rules.change-timezone", mode: "rules.change-mode",
+  reserve: "rules.change-reserve", slices: "rules.change-slices", reset_at: "rules.change-reset-at", period: "rules.change-period", first_day: "rules.change-first-day", timezone: "rules.change-timezone", mode: "rules.change-mode",
   count_throttled: "rules.change-count-throttled", per: "rules.change-per", exempt: "rules.change-exempt", exempt_messages: "rules.change-exempt-messages", ladder: "rules.change-ladder",
   strike_every: "rules.change-strike-every", forget_after: "rules.change-forget-after",
 });
@@ -49,6 +49,8 @@ const values = {
   reserve: { write: amount, none: 0 },
   slices: { write: amount, none: 1 },
   reset_at: { write: plain, none: "00:00" },
+  period: { write: writerOf(periodNames), none: "day" },
+  first_day: { write: weekdayName, none: "monday" },
   timezone: { write: (zone) => zone || t("rules.same-zone"), none: "" },
   mode: { write: writerOf(modes), none: "enforce" },
   count_throttled: { write: yesNo, none: false },

@@ -116,3 +116,12 @@ export const length = (time) => lengthText(BigInt(Number.isFinite(time) ? Math.r
 // seconds reads a duration of the API: "1m30s" is 90.
 /** @param {string} text */
 export const seconds = (text) => Number(nanoseconds(text)) / 1e9;
+
+const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+// weekdayName writes a day of the week, as a limit's first_day has it.
+/** @param {string} day */
+export function weekdayName(day) {
+  const date = Date.UTC(2026, 0, 5 + weekdays.indexOf(day)); // 5 January 2026 was a Monday
+  return weekdays.includes(day) ? new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" }).format(date) : day;
+}
