@@ -92,7 +92,7 @@ func ExampleLimit() {
 		case chatguard.DailyWindow:
 			fmt.Printf("%s: %d until %s in %s\n", l.Name, l.Messages, l.ResetAt, l.Timezone)
 		case chatguard.FixedWindow, chatguard.UserWindow, chatguard.SlidingWindow, chatguard.SlidingLog:
-			fmt.Printf("%s: %d in %s, %s %s\n", l.Name, l.Messages, chatguard.FormatDuration(l.Every), l.Algorithm, l.Per)
+			fmt.Printf("%s: %d in %s, %s %s\n", l.Name, l.Messages, l.Every, l.Algorithm, l.Per)
 		}
 	}
 	// Output:
@@ -100,9 +100,9 @@ func ExampleLimit() {
 	// pace: one every 1s, 5 wait
 	// room: 1000 in 1s, fixed-window channel
 	// daily: 300 until 04:00 in Europe/Berlin
-	// first: 10 in 1m, user-window user
-	// minute: 30 in 1m, sliding-window user-everywhere
-	// log: 5 in 1h, sliding-log user
+	// first: 10 in 1m0s, user-window user
+	// minute: 30 in 1m0s, sliding-window user-everywhere
+	// log: 5 in 1h0m0s, sliding-log user
 }
 
 // A policy from a file. Unknown keys are errors, and so are impossible numbers.
@@ -118,10 +118,7 @@ func ExamplePolicy() {
 		log.Fatal(err)
 	}
 	stricter := policy.Clone() // shares nothing with policy
-	stricter.Limits[0].Refill, err = chatguard.ParseDuration("1d")
-	if err != nil {
-		log.Fatal(err)
-	}
+	stricter.Limits[0].Refill = 24 * time.Hour
 	text, err := json.Marshal(stricter.Limits)
 	fmt.Println(policy.Mode, policy.Limits[0].Refill, err)
 	fmt.Println(string(text))

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/durations"
 )
 
 // Algorithm is the name of a limit's counting method. Every limit needs one: the zero value is an
@@ -246,12 +245,12 @@ type textDuration time.Duration
 
 // MarshalText writes a duration in short form: "4s", "30m".
 func (d textDuration) MarshalText() ([]byte, error) {
-	return []byte(FormatDuration(time.Duration(d))), nil
+	return []byte(durations.Format(time.Duration(d))), nil
 }
 
 // UnmarshalText reads what MarshalText writes.
 func (d *textDuration) UnmarshalText(text []byte) error {
-	parsed, err := ParseDuration(string(text))
+	parsed, err := durations.Parse(string(text))
 	if err != nil {
 		return fmt.Errorf("%q is not a duration (want 4s, 30m, 24h, 30d)", text)
 	}
@@ -266,36 +265,6 @@ func strictJSON(data []byte, into any) error {
 }
 
 const day = 24 * time.Hour
-
-// ParseDuration parses a duration as time.ParseDuration does, and also accepts whole days: "4s",
-// "30m", "14d". A day always has 24 hours.
-func ParseDuration(text string) (time.Duration, error) {
-	days, ok := strings.CutSuffix(text, "d")
-	if !ok {
-		return time.ParseDuration(text)
-	}
-	n, err := strconv.ParseUint(days, 10, 63)
-	switch {
-	case err != nil:
-		return 0, err
-	case n > uint64(math.MaxInt64/day):
-		return 0, strconv.ErrRange
-	}
-	return time.Duration(n) * day, nil
-}
-
-// FormatDuration formats a duration in short form, which ParseDuration reads: "30m" rather than
-// "30m0s".
-func FormatDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
-}
 
 // FormatWait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12
 // min", "3 h 12 min", "5 days". A negative duration is "0 s".

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
@@ -51,7 +52,7 @@ func textOf(value any) string {
 	case nil:
 		return ""
 	case time.Duration:
-		return FormatDuration(value)
+		return durations.Format(value)
 	}
 	return fmt.Sprint(value)
 }

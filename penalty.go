@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
@@ -65,7 +66,7 @@ func (p Penalty) String() string {
 	case p.UntilRefill:
 		return "timeout refill"
 	}
-	return "timeout " + FormatDuration(p.Duration)
+	return "timeout " + durations.Format(p.Duration)
 }
 
 // MarshalText returns the text of String.
@@ -100,7 +101,7 @@ func (p *Penalty) parseLength(length string) error {
 		p.UntilRefill = true
 		return nil
 	}
-	d, err := ParseDuration(length)
+	d, err := durations.Parse(length)
 	if err != nil {
 		return fmt.Errorf("timeout %q: want a duration such as 30s, 10m or 14d, or refill", length)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
@@ -296,7 +297,7 @@ func (p Penalty) validate() error {
 	case p.UntilRefill && (p.Action != ActionTimeout || p.Duration != 0), p.Duration != 0 && p.Action != ActionTimeout:
 		return fmt.Errorf("%s: only a timeout has a duration, and only one", cmp.Or(p.Action, noAction))
 	case p.Action == ActionTimeout && !p.UntilRefill:
-		return checkTimeout(p.Duration, FormatDuration(p.Duration))
+		return checkTimeout(p.Duration, durations.Format(p.Duration))
 	}
 	return nil
 }

@@ -306,21 +306,6 @@ func TestGuard_PolicyHashDefaults(t *testing.T) {
 	}
 }
 
-func TestParseDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"4s": 4 * time.Second, "1h30m": 90 * time.Minute, "0d": 0, "14d": 336 * time.Hour, "106751d": 106751 * 24 * time.Hour,
-	} {
-		if got, err := ParseDuration(text); err != nil || got != want {
-			t.Errorf("%q: %s, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "d", "-1d", "1.5d", "1d12h", "106752d", "99999999999999999999d", "4"} {
-		if got, err := ParseDuration(text); err == nil {
-			t.Errorf("%q: %s", text, got)
-		}
-	}
-}
-
 // Each action has one text, and each text one penalty.
 func TestPenalty_Text(t *testing.T) {
 	for text, want := range map[string]Penalty{

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/demo"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
@@ -122,7 +122,7 @@ func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o dem
 		return err
 	}
 	printOpenAddress(app.Site(a.Config.Web), out)
-	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demo.First, chatguard.FormatDuration(time.Duration(o.raidEvery)))
+	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demo.First, durations.Format(time.Duration(o.raidEvery)))
 	fmt.Fprintf(out, "To see the algorithms at work, after signing in: %slab\n", a.Address())
 	if a.Config.Web.TwitchSignIn {
 		fmt.Fprintf(out, "To see what others see: sign out, and sign in with Twitch as %s, its moderator %s or a stranger.\n", demo.First, demo.Moderator)

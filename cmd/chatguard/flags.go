@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/durations"
 )
 
 // role is a flag for a role, which determines what somebody may do. It accepts one of the known
@@ -109,7 +110,7 @@ func (l *duration) String() string {
 
 // Set parses the flag.
 func (l *duration) Set(text string) error {
-	d, err := chatguard.ParseDuration(text)
+	d, err := durations.Parse(text)
 	if err != nil || d <= 0 {
 		return errors.New("want a duration above 0, such as 30s or 10m")
 	}

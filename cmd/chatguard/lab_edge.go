@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/lab"
 )
 
@@ -67,7 +68,7 @@ func printEdges(out io.Writer, span time.Duration, lanes []edgeLane) error {
 	for _, l := range lanes {
 		most, width = max(most, l.Most), max(width, len(l.Limit))
 	}
-	fmt.Fprintf(out, "%-*s  most in any %s\n", width, "limit", chatguard.FormatDuration(span))
+	fmt.Fprintf(out, "%-*s  most in any %s\n", width, "limit", durations.Format(span))
 	for _, l := range lanes {
 		if _, err := fmt.Fprintf(out, "%-*s  %10d  %s\n", width, l.Limit, l.Most, bar(l.Most, most, barWidth)); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/request"
@@ -78,7 +79,7 @@ func (s *status) connections() []live.Connection {
 			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.RaidMode, Detail: "for " + chatguard.FormatWait(on.RaidUntil.Sub(s.guard.Now())) + " more"})
 		}
 		if wait, ok := slowed[c.ID]; ok {
-			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.SlowMode, Detail: fmt.Sprintf("one message every %s: the flood exceeds Twitch's limits", chatguard.FormatDuration(wait))})
+			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.SlowMode, Detail: fmt.Sprintf("one message every %s: the flood exceeds Twitch's limits", durations.Format(wait))})
 		}
 	}
 	return list

@@ -15,6 +15,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/textfile"
 )
@@ -224,7 +225,7 @@ var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
 
 func (r *reader) readDuration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
-	d, err := chatguard.ParseDuration(text)
+	d, err := durations.Parse(text)
 	// 0 has a meaning only for these keys
 	mayBeZero := at.policyPlace()[0] == "penalties" || at.String() == "twitch.slow_mode"
 	if err != nil || d < 0 || d == 0 && !mayBeZero {

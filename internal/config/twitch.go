@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
@@ -64,7 +64,7 @@ func checkNotice(text string) error {
 
 func checkDuration(d, least, most time.Duration) error {
 	if d < least || d > most {
-		return fmt.Errorf("want a duration from %s to %s, found %s", chatguard.FormatDuration(least), chatguard.FormatDuration(most), chatguard.FormatDuration(d))
+		return fmt.Errorf("want a duration from %s to %s, found %s", durations.Format(least), durations.Format(most), durations.Format(d))
 	}
 	return nil
 }

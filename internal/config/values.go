@@ -8,18 +8,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 )
 
 const day = 24 * time.Hour
 
 // Retention is how long records are kept. Its text form is a duration in days or as
-// chatguard.ParseDuration reads it: "30d", "12h".
+// durations.Parse reads it: "30d", "12h".
 type Retention time.Duration
 
 // UnmarshalText parses a duration, which must be greater than zero.
 func (r *Retention) UnmarshalText(text []byte) error {
-	d, err := chatguard.ParseDuration(string(text))
+	d, err := durations.Parse(string(text))
 	if err != nil || d <= 0 {
 		return fmt.Errorf(`%q is not a duration above 0 (want "30d" or "12h")`, text)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -132,18 +133,18 @@ func (c *Commands) status(channelID string) string {
 func describe(texts *language.Texts, l chatguard.Limit) string {
 	switch l.Algorithm {
 	case chatguard.TokenBucket:
-		return texts.Text("limit-token-bucket", language.Values{"limit": l.Name, "burst": l.Burst, "refill": chatguard.FormatDuration(l.Refill)})
+		return texts.Text("limit-token-bucket", language.Values{"limit": l.Name, "burst": l.Burst, "refill": durations.Format(l.Refill)})
 	case chatguard.Cascade:
 		return texts.Text("limit-cascade", language.Values{
-			"limit": l.Name, "burst": l.Burst, "refill": chatguard.FormatDuration(l.Refill), "extra": l.ExtraBurst, "extraRefill": chatguard.FormatDuration(l.ExtraRefill),
+			"limit": l.Name, "burst": l.Burst, "refill": durations.Format(l.Refill), "extra": l.ExtraBurst, "extraRefill": durations.Format(l.ExtraRefill),
 		})
 	case chatguard.LeakyBucket:
-		return texts.Text("limit-leaky-bucket", language.Values{"limit": l.Name, "every": chatguard.FormatDuration(l.Every)})
+		return texts.Text("limit-leaky-bucket", language.Values{"limit": l.Name, "every": durations.Format(l.Every)})
 	case chatguard.DailyWindow:
 		text := map[chatguard.Period]string{chatguard.PeriodWeek: "limit-weekly-window", chatguard.PeriodMonth: "limit-monthly-window"}[l.Period]
 		return texts.Text(cmp.Or(text, "limit-daily-window"), language.Values{"limit": l.Name, "messages": l.Messages})
 	}
-	return texts.Text("limit-window", language.Values{"limit": l.Name, "messages": l.Messages, "every": chatguard.FormatDuration(l.Every)})
+	return texts.Text("limit-window", language.Values{"limit": l.Name, "messages": l.Messages, "every": durations.Format(l.Every)})
 }
 
 func (c *Commands) raidCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
@@ -264,7 +265,7 @@ func mentioned(word string) string {
 
 // lengthOf parses a duration of at least a second: "10m", "2d".
 func lengthOf(text string) (time.Duration, error) {
-	d, err := chatguard.ParseDuration(text)
+	d, err := durations.Parse(text)
 	if err != nil || d < time.Second {
 		return 0, errLength(text)
 	}

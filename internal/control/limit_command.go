@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -65,7 +66,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			return fmt.Errorf("%s is a number, not %q", key, value)
 		}
 	case lengths[key] != nil:
-		if *lengths[key], err = chatguard.ParseDuration(value); err != nil {
+		if *lengths[key], err = durations.Parse(value); err != nil {
 			return fmt.Errorf(`%s must be a duration such as "4s", not %q`, key, value)
 		}
 	case names[key] != nil:

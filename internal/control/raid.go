@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -139,7 +140,7 @@ func (r *Raids) Start(ctx context.Context, channelID, author string, length time
 	settings, _ := r.overlays.settingsOf(channelID)
 	length = cmp.Or(length, settings.Raid.lasts())
 	if length < time.Second || length > mostRaid {
-		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", chatguard.FormatDuration(length))
+		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", durations.Format(length))
 	}
 	return r.start(ctx, channelID, author, length, journal.RaidDetail{})
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 )
@@ -38,9 +38,9 @@ type Duration time.Duration
 // MarshalText writes the duration as time.Duration does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText reads the duration as chatguard.ParseDuration does.
+// UnmarshalText reads the duration as durations.Parse does.
 func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := chatguard.ParseDuration(string(text))
+	parsed, err := durations.Parse(string(text))
 	if err != nil {
 		return fmt.Errorf("%q is not a duration such as \"10m\"", text)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 )
 
 // The maximum numbers of messages that a sender tries in search of the most that can pass.
@@ -44,7 +45,7 @@ func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) e
 // all of them together.
 func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most int64) (int64, error) {
 	if span <= 0 || span > maxSpan {
-		return 0, errorf("the span is %s: use more than 0s, up to 366d", chatguard.FormatDuration(span))
+		return 0, errorf("the span is %s: use more than 0s, up to 366d", durations.Format(span))
 	}
 	least := int64(-1)
 	for _, limit := range l.policy.Limits {
@@ -159,7 +160,7 @@ func (a *adversary) rush(ctx context.Context, from, opened time.Time) (n int64, 
 		}
 		n++
 		if a.budget--; a.budget < 0 {
-			return 0, &Error{Lane: a.lane.number, Limit: a.limit, Text: fmt.Sprintf("too many messages pass in %s: use a shorter span", chatguard.FormatDuration(a.span))}
+			return 0, &Error{Lane: a.lane.number, Limit: a.limit, Text: fmt.Sprintf("too many messages pass in %s: use a shorter span", durations.Format(a.span))}
 		}
 	}
 	return n, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
@@ -92,7 +93,7 @@ func valueOf(info limitinfo.Algorithm, key, value string) (any, error) {
 		}
 		return n, nil
 	case limitinfo.KindDuration:
-		if _, err := chatguard.ParseDuration(value); err != nil {
+		if _, err := durations.Parse(value); err != nil {
 			return nil, fmt.Errorf("%s is %q: want a duration such as 4s, 30m, 24h or 30d", key, clip(value))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 )
 
 // Push is the plan of an eager sender. The sender sends each message at the first nanosecond at
@@ -144,15 +145,15 @@ func (p *Push) Check() error {
 	case p.Messages < 0 || p.Messages > MaxPushed:
 		return errorf("messages is %d: use 1 to %d", p.Messages, MaxPushed)
 	case time.Duration(p.Start) > maxPushSpan:
-		return errorf("start is %s: use %s or less", chatguard.FormatDuration(time.Duration(p.Start)), chatguard.FormatDuration(maxPushSpan))
+		return errorf("start is %s: use %s or less", durations.Format(time.Duration(p.Start)), durations.Format(maxPushSpan))
 	case len(p.Pauses) > maxPauses:
 		return errorf("pause is given %d times: use %d or fewer", len(p.Pauses), maxPauses)
 	case p.Turn.Of > maxPushSpan:
-		return errorf("turn is %s/%s: use a period of %s or less", p.Turn.First, chatguard.FormatDuration(p.Turn.Of), chatguard.FormatDuration(maxPushSpan))
+		return errorf("turn is %s/%s: use a period of %s or less", p.Turn.First, durations.Format(p.Turn.Of), durations.Format(maxPushSpan))
 	}
 	for _, pause := range p.Pauses {
 		if pause.After > maxPushSpan || pause.For > maxPushSpan {
-			return errorf("pause is %s+%s: use %s or less in both parts", chatguard.FormatDuration(pause.After), chatguard.FormatDuration(pause.For), chatguard.FormatDuration(maxPushSpan))
+			return errorf("pause is %s+%s: use %s or less in both parts", durations.Format(pause.After), durations.Format(pause.For), durations.Format(maxPushSpan))
 		}
 	}
 	return nil
@@ -171,7 +172,7 @@ func (l *lane) push(ctx context.Context, done *work, plan Push) (*Pushed, error)
 	left := make([]int64, 0, plan.Messages) // counted from the start
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "1", Roles: l.roles}}
 	tooLong := func(limit string) error {
-		return &Error{Lane: l.number, Limit: limit, Text: fmt.Sprintf("%d messages take more than %s: send fewer", plan.Messages, chatguard.FormatDuration(maxPushSpan))}
+		return &Error{Lane: l.number, Limit: limit, Text: fmt.Sprintf("%d messages take more than %s: send fewer", plan.Messages, durations.Format(maxPushSpan))}
 	}
 	for at := plan.next(0); len(left) < plan.Messages; {
 		if err := done.pause(ctx, len(left), 1); err != nil {

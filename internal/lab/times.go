@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 )
 
 // Moment is a time in nanoseconds since 1970. In JSON it is in milliseconds, with up to six decimal
@@ -70,7 +70,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 
 // UnmarshalText reads a duration of 0 or more.
 func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := chatguard.ParseDuration(string(text))
+	parsed, err := durations.Parse(string(text))
 	if err != nil || parsed < 0 {
 		return fmt.Errorf("%q is not a duration: want 4s, 30m, 24h or 30d", text)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/durations"
 )
 
 // Kind is a kind of traffic.
@@ -77,7 +77,7 @@ func (t *Traffic) check() error {
 		return errorf("traffic: from is %s: use a time from 1970 to 2115", t.From.Format(time.RFC3339))
 	}
 	if time.Duration(t.For) > maxSpan {
-		return errorf("traffic: for is %s: use 366d or less", chatguard.FormatDuration(time.Duration(t.For)))
+		return errorf("traffic: for is %s: use 366d or less", durations.Format(time.Duration(t.For)))
 	}
 	needsEvery := t.Kind == Steady || t.Kind == Bursts || t.Kind == Chat
 	switch {

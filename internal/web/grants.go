@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -194,7 +195,7 @@ func expiryOf(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	ttl, err := chatguard.ParseDuration(text)
+	ttl, err := durations.Parse(text)
 	if err != nil || ttl < time.Minute || ttl > longestTTL {
 		return 0, problem.New(http.StatusUnprocessableEntity, "\"expires\" must be a duration from \"1m\" to \"3650d\", such as \"90d\", not %s.", problem.Quote(text))
 	}

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -87,7 +87,7 @@ func lengthAsked(w http.ResponseWriter, r *http.Request) (time.Duration, error) 
 	if err := problem.ReadJSON(w, r, &wanted); err != nil || wanted.For == nil {
 		return 0, err
 	}
-	length, err := chatguard.ParseDuration(*wanted.For)
+	length, err := durations.Parse(*wanted.For)
 	if err != nil || length == 0 { // 0 would mean the default duration
 		return 0, problem.New(http.StatusUnprocessableEntity, "\"for\" must be a duration such as \"10m\", \"1h30m\" or \"2d\", not %s.", problem.Quote(*wanted.For))
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/penalties"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -50,7 +50,7 @@ func (h *amendments) timeOut(w http.ResponseWriter, r *http.Request, who access.
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
 	}
-	length, err := chatguard.ParseDuration(wanted.Length)
+	length, err := durations.Parse(wanted.Length)
 	if err != nil || length < penalties.MinTimeout || length > penalties.MaxTimeout {
 		return problem.New(http.StatusUnprocessableEntity, "\"length\" must be from \"1s\" to \"14d\", such as \"10m\" or \"1h30m\", not %s.", problem.Quote(wanted.Length))
 	}
