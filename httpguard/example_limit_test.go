@@ -46,17 +46,13 @@ func ExampleLimit_logIn() {
 	byAddress := mustLimit(addresses, httpguard.ByAddress(nil), hidden)
 	byAccount := mustLimit(accounts, httpguard.ByValue(func(r *http.Request) string {
 		return strings.ToLower(strings.TrimSpace(r.PostFormValue("account")))
-	}), hidden)
+	}), &httpguard.LimitOptions{Headers: hidden.Headers, Counts: func(status int) bool { return status >= 400 }})
 	logIn := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.PostFormValue("password") != "secret" {
 			http.Error(w, "wrong account or password", http.StatusForbidden)
 			return
 		}
-		if v, ok := httpguard.VerdictFrom(r.Context()); ok {
-			if err := accounts.Refund(v); err != nil {
-				log.Print(err)
-			}
-		}
+		fmt.Fprint(w, "welcome")
 	})
 	form := http.MaxBytesHandler(byAddress(byAccount(logIn)), 10<<10)
 
