@@ -63,7 +63,7 @@ func newClient(t *testing.T) *client {
 	must(t, err)
 	c := &client{T: t, root: root, folder: t.TempDir()}
 	proxy := t.TempDir()
-	c.env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE="+t.TempDir(), "GOPROXY=file://"+filepath.ToSlash(proxy), "GONOPROXY=none", "GOSUMDB=off")
+	c.env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE="+t.TempDir(), "GOPROXY=file:///"+strings.TrimPrefix(filepath.ToSlash(proxy), "/"), "GONOPROXY=none", "GOSUMDB=off")
 	text, err := os.ReadFile("internal/repo/testdata/importer.mod")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(c.folder, "go.mod"), text, 0o600))
