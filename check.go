@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -60,13 +61,13 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	}
 	var q limits.Request
 	q.UpTo, q.Try = mode == upTo, mode == waiting
-	if err := m.fillRequest(&q, at, c.policy.Load().exempt); err != nil {
+	if err := m.fillRequest(&q, at, c.policy.Load()); err != nil {
 		return 0, err
 	}
 	if q.Latest = g.present.OnTime(q.At); q.Latest == 0 {
 		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
 	}
-	v.fillCommon(m, at, g.isDegraded())
+	v.fillCommon(m, at, q.Roles, g.isDegraded())
 	if g.channels.exact {
 		if taken, err = v.judgeShared(ctx, g.channels.rows, clock, c, &q); err != nil {
 			*v = Verdict{}
@@ -151,26 +152,42 @@ func (cs *channels) judge(c *channel, userID string, q *limits.Request, d *limit
 
 // fillRequest fills in q with what the limits need to know about a message sent at the given time.
 // It returns an error if the message can't be judged.
-func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt exemptions) (err error) {
-	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
+func (m *Message) fillRequest(q *limits.Request, at time.Time, policy *compiled) (err error) {
+	if q.At, err = m.check(at); err != nil {
 		return err
+	}
+	roles := policy.roles.Everyone()
+	for _, role := range m.User.Roles {
+		roles = roles.With(string(role))
+	}
+	q.Cost, q.Roles = int64(max(m.Cost, 1)), roles
+	q.Exempt = roles.HasAny(policy.exempt) || len(m.Kinds) > 0 && policy.exemptsAny(m.Kinds)
+	return nil
+}
+
+// exemptsAny reports whether the policy exempts messages of one of the kinds.
+func (c *compiled) exemptsAny(kinds []string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(c.policy.ExemptKinds, kind) })
+}
+
+// check returns the given time in nanoseconds. It returns an error if the message can't be judged.
+func (m *Message) check(at time.Time) (ns int64, err error) {
+	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
+		return 0, err
 	}
 	if err := checkID(m.User.ID, ErrNoUser); err != nil {
-		return err
+		return 0, err
 	}
 	if m.Cost < 0 {
-		return ErrCost
+		return 0, ErrCost
 	}
-	roles := m.User.Roles&allRoles | 1<<Everyone
-	q.Cost, q.Roles, q.Exempt = int64(max(m.Cost, 1)), uint8(roles), roles&exempt.roles != 0 || m.Kind&exempt.kinds != 0
-	q.At, err = nanoseconds(at)
-	return err
+	return nanoseconds(at)
 }
 
 // fillCommon fills in the fields common to all verdicts; v must be zero.
-func (v *Verdict) fillCommon(m *Message, at time.Time, degraded bool) {
+func (v *Verdict) fillCommon(m *Message, at time.Time, roles limits.Roles, degraded bool) {
 	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining, v.Degraded = at, m.ChannelID, m.User.ID, true, -1, degraded
-	v.atNow, v.roles = m.SentAt.IsZero(), m.User.Roles
+	v.atNow, v.roles = m.SentAt.IsZero(), roles.Own()
 }
 
 // decide fills in the limits' decision about a message judged at the given time.
@@ -247,13 +264,13 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		}
 	}
 	c := &b.cases[b.count]
-	if err := m.fillRequest(&c.Request, at, b.channel.policy.Load().exempt); err != nil {
+	if err := m.fillRequest(&c.Request, at, b.channel.policy.Load()); err != nil {
 		return err
 	}
 	if c.Request.Latest = b.guard.present.OnTime(c.Request.At); c.Request.Latest == 0 {
 		c.Request.Latest = b.guard.present.Note(c.Request.At, m.User.ID, m.SentAt.IsZero())
 	}
-	v.fillCommon(m, at, b.guard.isDegraded())
+	v.fillCommon(m, at, c.Request.Roles, b.guard.isDegraded())
 	c.User = m.User.ID
 	b.messages[b.count], b.verdicts[b.count] = m, v
 	b.count++
@@ -309,10 +326,10 @@ func (b *batch) judgeFrom(first int) (judged int) {
 // reopen prepares the messages from the given one on for the new channel with the same ID.
 func (b *batch) reopen(first int) {
 	b.channel = b.guard.channels.get(b.channel.id, b.verdicts[first].At)
-	exempt := b.channel.policy.Load().exempt
+	policy := b.channel.policy.Load()
 	for i := first; i < b.count; i++ {
 		// The message has been checked: there is no error.
-		_ = b.messages[i].fillRequest(&b.cases[i].Request, b.verdicts[i].At, exempt)
+		_ = b.messages[i].fillRequest(&b.cases[i].Request, b.verdicts[i].At, policy)
 	}
 }
 

@@ -215,10 +215,10 @@ func ExampleOverride_cascade() {
 	limit := chatguard.Limit{
 		Name: "burst", Algorithm: chatguard.Cascade,
 		Burst: 1, Refill: 4 * time.Second, ExtraBurst: 1, ExtraRefill: 20 * time.Second,
-		Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {ExtraBurst: 3, ExtraRefill: 10 * time.Second}},
+		Roles: map[chatguard.Role]chatguard.Override{"subscriber": {ExtraBurst: 3, ExtraRefill: 10 * time.Second}},
 	}
 	guard := newGuardOf(chatguard.Policy{Limits: []chatguard.Limit{limit}})
-	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.Roles{"subscriber"}}}
 	for range 2 {
 		verdict, err := guard.Check(context.Background(), message)
 		if err != nil {

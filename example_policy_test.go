@@ -111,7 +111,8 @@ func ExamplePolicy() {
 	err := json.Unmarshal([]byte(`{
 		"exempt": ["moderator"],
 		"limits": [{"name": "burst", "algorithm": "token-bucket", "burst": 3, "refill": "4s",
-			"roles": {"first_timer": {"burst": 1}, "subscriber": {"burst": 5, "refill": "2s"}}}],
+			"roles": {"newcomer": {"burst": 1}, "subscriber": {"burst": 5, "refill": "2s"}}}],
+		"roles": ["subscriber", "newcomer"],
 		"penalties": {"ladder": ["delete", "timeout 30s"], "strike_every": "10s", "forget_after": "30m"}
 	}`), &policy)
 	if err != nil {
@@ -124,7 +125,7 @@ func ExamplePolicy() {
 	fmt.Println(string(text))
 	// Output:
 	// enforce 4s <nil>
-	// [{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"first_timer":{"burst":1},"subscriber":{"burst":5,"refill":"2s"}},"refill":"24h"}]
+	// [{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"newcomer":{"burst":1},"subscriber":{"burst":5,"refill":"2s"}},"refill":"24h"}]
 }
 
 // The memory of users has a limit, in each room and in all rooms together.
@@ -246,7 +247,7 @@ func ExampleGuard_Pardon() {
 // An editor shows a mistake beside the field that is wrong.
 func ExamplePolicyError() {
 	policy := chatguard.DefaultPolicy()
-	policy.Limits[1].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: -5}}
+	policy.Limits[1].Roles = map[chatguard.Role]chatguard.Override{"vip": {Messages: -5}}
 	var mistake *chatguard.PolicyError
 	if errors.As(policy.Validate(), &mistake) {
 		fmt.Println(mistake.Limit, mistake.Role, mistake.Parameter, mistake.Value)

@@ -8,7 +8,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -78,7 +77,7 @@ func ExampleGuard_Grant() {
 // A single user has other numbers, their own time zone, and isn't exempt even as a moderator.
 func ExampleGuard_SetUserOverride() {
 	guard := newGuardOf(chatguard.DefaultPolicy())
-	anna := chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	anna := chatguard.User{ID: "anna", Roles: chatguard.Roles{chatguard.RoleModerator}}
 	key := chatguard.Key{ChannelID: "lobby", UserID: anna.ID}
 	err := guard.SetUserOverride(key, chatguard.UserOverride{
 		Exempt:   chatguard.ExemptNever,
@@ -115,56 +114,56 @@ func ExampleGuard_SetUserOverride() {
 	// true <nil>
 }
 
-// Roles change numbers, and exempt users.
+// A program defines its roles. Here they are a shop's plans, and its staff is never limited.
 func ExampleRoles() {
-	limit := chatguard.LeakyBucketLimit("pace", 2*time.Second, 3)
-	limit.Roles = map[chatguard.Role]chatguard.Override{
-		chatguard.FirstTimer: {Queue: chatguard.NoQueue},
-		chatguard.Subscriber: {Queue: 5},
-		chatguard.VIP:        {Queue: 10},
-	}
+	const (
+		enterprise chatguard.Role = "enterprise"
+		pro        chatguard.Role = "pro"
+		free       chatguard.Role = "free"
+	)
+	limit := chatguard.TokenBucketLimit("requests", 10, time.Second)
+	limit.Roles = map[chatguard.Role]chatguard.Override{free: {Burst: 2}, pro: {Burst: 50}, enterprise: {Burst: 1000}}
 	guard := newGuardOf(chatguard.Policy{
-		Exempt: []chatguard.Role{chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster},
+		Roles:  []chatguard.Role{chatguard.RoleModerator, enterprise, pro, free}, // highest first
+		Exempt: []chatguard.Role{chatguard.RoleModerator},
 		Limits: []chatguard.Limit{limit},
 	})
 	for i, roles := range []chatguard.Roles{
-		0, // an ordinary chatter
-		chatguard.RolesOf(chatguard.FirstTimer),
-		chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP),
-		chatguard.RolesOf(chatguard.Broadcaster),
+		nil, // nothing is known about the customer
+		{free},
+		{free, pro}, // the numbers of the highest role apply
+		{chatguard.RoleModerator},
 	} {
-		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Color: "#1e90ff", Roles: roles}
-		message := chatguard.Message{ChannelID: "lobby", User: user}
-		verdict, err := guard.Check(context.Background(), message)
-		fmt.Printf("%s, %s: %s, exempt %t, %v\n", user, roles, verdict, verdict.Exempt, err)
+		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Roles: roles}
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "api", User: user})
+		fmt.Printf("%s, %s: %s, %v\n", user, roles, verdict, err)
 	}
-	both := chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP)
-	fmt.Println(both.Has(chatguard.Everyone), both.List(), slices.Index(chatguard.RoleNames(), "vip"))
+	both := chatguard.Roles{free, pro}
+	fmt.Println(both.Has(pro), both.Has(enterprise), both.Has(chatguard.RoleEveryone))
 	// Output:
-	// Anna (0), everyone: allowed, 3 left of pace, exempt false, <nil>
-	// Anna (1), first_timer: allowed, 0 left of pace, exempt false, <nil>
-	// Anna (2), vip, subscriber: allowed, 10 left of pace, exempt false, <nil>
-	// Anna (3), broadcaster: allowed, exempt, exempt true, <nil>
-	// true [vip subscriber] 3
+	// Anna (0), everyone: allowed, 9 left of requests, <nil>
+	// Anna (1), free: allowed, 1 left of requests, <nil>
+	// Anna (2), free, pro: allowed, 49 left of requests, <nil>
+	// Anna (3), moderator: allowed, exempt, <nil>
+	// true false true
 }
 
-// A message that its author paid for is never throttled, and spends nothing.
-func ExampleMessageKind() {
+// A program defines kinds of messages, too. Here, paid messages and gifts are never limited.
+func ExampleMessage_kinds() {
 	guard := newGuardOf(chatguard.Policy{
-		ExemptMessages: []chatguard.MessageKind{
-			chatguard.Bits, chatguard.PowerUp, chatguard.HypeChat, chatguard.Reward, chatguard.Highlighted, chatguard.Resub,
-		},
-		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("burst", 1, time.Minute)},
+		ExemptKinds: []string{"paid", "gift"},
+		Limits:      []chatguard.Limit{chatguard.TokenBucketLimit("burst", 1, 4*time.Second)},
 	})
-	for _, kind := range []chatguard.MessageKind{chatguard.Bits | chatguard.Highlighted, 0, chatguard.WatchStreak} {
-		message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Kind: kind}
+	for _, kinds := range [][]string{{"paid"}, nil, nil, {"question", "gift"}} {
+		message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Kinds: kinds}
 		verdict, err := guard.Check(context.Background(), message)
-		fmt.Printf("%s: %s, %v\n", kind, verdict, err)
+		fmt.Println(kinds, verdict, err)
 	}
 	// Output:
-	// bits, highlighted: allowed, exempt, <nil>
-	// ordinary: allowed, 0 left of burst, <nil>
-	// watch_streak: throttled by burst, retry after 1m0s, <nil>
+	// [paid] allowed, exempt <nil>
+	// [] allowed, 0 left of burst <nil>
+	// [] throttled by burst, retry after 4s <nil>
+	// [question gift] allowed, exempt <nil>
 }
 
 // A verdict travels as JSON, to a client that shows a countdown or to another server.

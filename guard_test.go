@@ -36,7 +36,7 @@ func mustNew(t testing.TB, p Policy, opts *Options) *Guard {
 
 func messageFrom(user string, seconds float64, roles ...Role) Message {
 	return Message{
-		ChannelID: "1", User: User{ID: user, Roles: RolesOf(roles...)},
+		ChannelID: "1", User: User{ID: user, Roles: Roles(roles)},
 		SentAt: monday.Add(time.Duration(seconds * float64(time.Second))),
 	}
 }
@@ -169,8 +169,10 @@ func TestCheck_InvalidMessages(t *testing.T) {
 
 func TestCheck_UnknownRoles(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
-	if v := mustCheck(t, g, messageFrom("7", 0, Role(7))); !v.Allowed || v.Exempt {
-		t.Errorf("got %+v", v)
+	for i, unknown := range []Role{"", "king", "Moderator", "moderator ", Role(strings.Repeat("x", 1<<20))} {
+		if v := mustCheck(t, g, messageFrom(strconv.Itoa(i), 0, unknown)); v.Exempt || v.Spent != 1 || !v.roles.IsEmpty() {
+			t.Errorf("%.20q: %+v", unknown, v)
+		}
 	}
 }
 
@@ -255,7 +257,7 @@ func TestObserver_Peek(t *testing.T) {
 			t.Errorf("peeked %+v, then came %+v", peeked, v)
 		}
 	}
-	exempt := mustCheck(t, g, messageFrom("8", 0, Moderator))
+	exempt := mustCheck(t, g, messageFrom("8", 0, RoleModerator))
 	if heard[len(heard)-1] != exempt {
 		t.Error("the observer doesn't hear of exempt messages")
 	}
@@ -346,7 +348,7 @@ func TestCheck_DoesNotAllocate(t *testing.T) {
 // observingPolicy returns the limits of DefaultPolicy in a policy that observes, with a ladder.
 func observingPolicy() Policy {
 	p := DefaultPolicy()
-	p.Mode = ModeObserve
+	p.Mode, p.Roles, p.Exempt = ModeObserve, slices.Clone(testRoles), []Role{broadcaster, leadModerator, RoleModerator}
 	p.Penalties.Ladder = []Penalty{
 		{Action: ActionDelete}, {Action: ActionDelete}, {Action: warn},
 		{Action: ActionTimeout, Duration: 30 * time.Second}, {Action: ActionTimeout, Duration: 10 * time.Minute},

@@ -217,8 +217,8 @@ func TestHoldQueue_GivesBack(t *testing.T) {
 
 // queuePolicy returns a policy under which everyone except subscribers may queue messages.
 func queuePolicy() Policy {
-	return Policy{Mode: ModeEnforce, Limits: []Limit{{
-		Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2, Roles: map[Role]Override{Subscriber: {Queue: NoQueue}, VIP: {Queue: 5}},
+	return Policy{Mode: ModeEnforce, Roles: testRoles, Limits: []Limit{{
+		Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2, Roles: map[Role]Override{subscriber: {Queue: NoQueue}, vip: {Queue: 5}},
 	}}}
 }
 
@@ -237,16 +237,16 @@ func countAtOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
 // NoQueue differs from the limit's own value, for a role and for a user, also after a restart.
 func TestNoQueue(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
-	subscriber := User{ID: "2", Roles: RolesOf(Subscriber)}
+	paying := User{ID: "2", Roles: Roles{subscriber}}
 	for _, test := range []struct {
 		user User
 		want int
-	}{{User{ID: "1"}, 3}, {subscriber, 1}, {User{ID: "3", Roles: RolesOf(VIP, Subscriber)}, 6}} {
+	}{{User{ID: "1"}, 3}, {paying, 1}, {User{ID: "3", Roles: Roles{vip, subscriber}}, 6}} {
 		if got := countAtOnce(t, g, test.user, monday); got != test.want {
 			t.Errorf("%+v: %d at once, want %d", test.user, got, test.want)
 		}
 	}
-	if got := g.ChannelPolicy("1").Limits[0].Roles[Subscriber].Queue; got != NoQueue {
+	if got := g.ChannelPolicy("1").Limits[0].Roles[subscriber].Queue; got != NoQueue {
 		t.Errorf("a subscriber's queue has %d places", got)
 	}
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
@@ -261,7 +261,7 @@ func TestNoQueue(t *testing.T) {
 		if o, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"}); err != nil || o.Limits["slow"] != own.Limits["slow"] {
 			t.Errorf("%s a restart: %+v, %v", name, o, err)
 		}
-		if got := countAtOnce(t, g, User{ID: "7", Roles: RolesOf(VIP)}, monday.Add(time.Minute)); got != 1 {
+		if got := countAtOnce(t, g, User{ID: "7", Roles: Roles{vip}}, monday.Add(time.Minute)); got != 1 {
 			t.Errorf("%s a restart: %d at once", name, got)
 		}
 	}
@@ -288,7 +288,7 @@ func TestNoQueue_JSON(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &again)
 	}
-	if err != nil || again.Limits[0].Roles[Subscriber].Queue != NoQueue || again.Limits[0].Roles[VIP].Queue != 5 {
+	if err != nil || again.Limits[0].Roles[subscriber].Queue != NoQueue || again.Limits[0].Roles[vip].Queue != 5 {
 		t.Errorf("%s, %v", data, err)
 	}
 }
@@ -296,7 +296,7 @@ func TestNoQueue_JSON(t *testing.T) {
 // NoQueue is refused for algorithms without a queue, and as a limit's own value.
 func TestNoQueue_Refused(t *testing.T) {
 	p := observingPolicy()
-	p.Limits[0].Roles = map[Role]Override{VIP: {Queue: NoQueue}}
+	p.Limits[0].Roles = map[Role]Override{vip: {Queue: NoQueue}}
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), `token-bucket has no "queue"`) {
 		t.Errorf("token bucket: %v", err)
 	}
@@ -306,7 +306,7 @@ func TestNoQueue_Refused(t *testing.T) {
 		t.Errorf("a limit's own: %v", err)
 	}
 	p = queuePolicy()
-	p.Limits[0].Roles[VIP] = Override{Queue: -2}
+	p.Limits[0].Roles[vip] = Override{Queue: -2}
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "queue is -2, want 0") {
 		t.Errorf("-2: %v", err)
 	}

@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/inner/hook"
@@ -44,7 +45,7 @@ func (g inner) IsExempt(m Message) bool {
 		at = g.now()
 	}
 	var q limits.Request
-	if m.fillRequest(&q, at, g.channels.inForce(m.ChannelID).exempt) != nil {
+	if m.fillRequest(&q, at, g.channels.inForce(m.ChannelID)) != nil {
 		return false
 	}
 	var own limits.Own
@@ -54,4 +55,14 @@ func (g inner) IsExempt(m Message) bool {
 		own = c.table.OwnOf(m.User.ID, q.At)
 	}
 	return own.IsExempt(q.Exempt, q.At)
+}
+
+// KnowsRole implements inner.Guard.
+func (g inner) KnowsRole(channelID string, r Role) bool {
+	return r == RoleEveryone || g.channels.inForce(channelID).roles.Has(string(r))
+}
+
+// KnowsKind implements inner.Guard.
+func (g inner) KnowsKind(channelID, kind string) bool {
+	return slices.Contains(g.channels.inForce(channelID).policy.ExemptKinds, kind)
 }

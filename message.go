@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/bits"
-	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -36,9 +34,9 @@ type Message struct {
 	SourceChannelID string
 	User            User   // the author
 	Text            string // not read by the Guard
-	// Kind says what is special about the message; zero means an ordinary message.
-	// Policy.ExemptMessages may exempt its kinds.
-	Kind MessageKind
+	// Kinds say what is special about the message, such as "paid". The program defines their names;
+	// none means an ordinary message. Policy.ExemptKinds may exempt them.
+	Kinds []string
 	// SentAt is when the message was sent, from 1970 to February 2116. Zero means now, by the
 	// Guard's clock.
 	SentAt time.Time
@@ -54,8 +52,8 @@ func (m Message) Validate() error {
 	if at.IsZero() {
 		at = time.Unix(0, 0) // the current time is always valid
 	}
-	var q limits.Request
-	return m.fillRequest(&q, at, exemptions{})
+	_, err := m.check(at)
+	return err
 }
 
 // Mirrored reports whether the message was written in a different channel from the one in which it
@@ -69,7 +67,7 @@ type User struct {
 	ID          string // stable for the life of the account
 	Login       string // name in addresses and commands; may change
 	DisplayName string // displayed name; may be empty
-	Roles       Roles  // in this channel; zero: an ordinary chatter
+	Roles       Roles  // in this channel; those that the policy doesn't name have no effect
 	// Color is the color of the name in chat, such as "#1e90ff". It may be empty. The Guard does
 	// not read it.
 	Color string
@@ -102,93 +100,10 @@ func (u User) LogValue() slog.Value {
 	if u.Login != "" {
 		attrs = append(attrs, slog.String("login", u.Login))
 	}
-	if u.Roles != 0 {
+	if len(u.Roles) > 0 {
 		attrs = append(attrs, slog.String("roles", u.Roles.String()))
 	}
 	return slog.GroupValue(attrs...)
-}
-
-// MessageKind is a kind of message for which its author paid, or which the chat itself announces. A
-// message may be of several kinds, combined with "|". The zero value is an ordinary message.
-type MessageKind uint16
-
-// The kinds of messages.
-const (
-	Bits        MessageKind = 1 << iota // cheers with Bits
-	PowerUp                             // has an effect or a gigantified emote, for Bits
-	HypeChat                            // pinned for money
-	Reward                              // redeems a reward of the channel
-	Highlighted                         // highlighted for channel points
-	Resub                               // shares that the author has resubscribed
-	WatchStreak                         // shares how many streams in a row the author has watched
-)
-
-var messageKindNames = [...]string{"bits", "power_up", "hype_chat", "reward", "highlighted", "resub", "watch_streak"}
-
-// ordinary is the name of the zero value.
-const ordinary = "ordinary"
-
-// String returns the names of the kinds as used in configuration and JSON, as in "bits,
-// highlighted". It is "ordinary" for the zero value.
-func (k MessageKind) String() string {
-	var names []string
-	for i, name := range messageKindNames {
-		if k&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return ordinary
-	}
-	return strings.Join(names, ", ")
-}
-
-// MarshalText writes what String returns.
-func (k MessageKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (k *MessageKind) UnmarshalText(text []byte) error {
-	var kinds MessageKind
-	if string(text) != ordinary {
-		for name := range strings.SplitSeq(string(text), ",") {
-			var place uint8
-			if err := parseName(messageKindNames[:], "kind of message", []byte(strings.TrimSpace(name)), &place); err != nil {
-				return err
-			}
-			kinds |= 1 << place
-		}
-	}
-	*k = kinds
-	return nil
-}
-
-// exemptions are the roles and the kinds of messages that a policy exempts.
-type exemptions struct {
-	roles Roles
-	kinds MessageKind
-}
-
-// newExemptions returns the exemptions of a policy. The error names the key that is wrong.
-func newExemptions(p *Policy) (e exemptions, err error) {
-	for _, r := range p.Exempt {
-		if _, err := r.MarshalText(); err != nil {
-			return e, limits.MistakeIn("exempt", r, "exempt: %v", err)
-		}
-		if e.roles&RolesOf(r) != 0 {
-			return e, limits.MistakeIn("exempt", r, "exempt: %s is listed twice", r)
-		}
-		e.roles |= RolesOf(r)
-	}
-	for _, k := range p.ExemptMessages {
-		if bits.OnesCount16(uint16(k)) != 1 || k >= 1<<len(messageKindNames) {
-			return e, limits.MistakeIn("exempt_messages", k, "exempt_messages: %q (%d) is not a single kind of message", k, uint16(k))
-		}
-		if e.kinds&k != 0 {
-			return e, limits.MistakeIn("exempt_messages", k, "exempt_messages: %s is listed twice", k)
-		}
-		e.kinds |= k
-	}
-	return e, nil
 }
 
 func checkID(id string, missing error) error {

@@ -29,7 +29,7 @@ type PolicyError struct {
 
 // Error names the limit, if there is one, and the problem.
 func (e *PolicyError) Error() string {
-	m := limits.Mistake{Limit: e.Limit, OfRole: e.Role != "", Problem: e.Problem}
+	m := limits.Mistake{Limit: e.Limit, Role: e.Role, Problem: e.Problem}
 	return m.Error()
 }
 
@@ -39,11 +39,7 @@ func policyError(err error) error {
 	if !ok {
 		return err
 	}
-	e := &PolicyError{Limit: m.Limit, Parameter: m.Parameter, Value: textOf(m.Value), Problem: m.Problem}
-	if m.OfRole {
-		e.Role = Role(m.Role).String()
-	}
-	return e
+	return &PolicyError{Limit: m.Limit, Role: m.Role, Parameter: m.Parameter, Value: textOf(m.Value), Problem: m.Problem}
 }
 
 // textOf returns a value of a policy as text.

@@ -74,14 +74,14 @@ func testBounds(t *testing.T, l Limit, p limits.Parameter) {
 		if err := mustNew(t, Policy{Limits: []Limit{l}}, nil).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"x": o}}); *asMistake(t, err) != want {
 			t.Errorf("a user's override: %+v, want %+v", err, want)
 		}
-		want.Role = VIP.String()
+		want.Role = string(vip)
 		wantMistake(t, overridden(l, o), want)
 	}
 }
 
 // overridden returns the limit with other numbers for a role.
 func overridden(l Limit, o Override) Limit {
-	l.Roles = map[Role]Override{VIP: o}
+	l.Roles = map[Role]Override{vip: o}
 	return l
 }
 
@@ -124,8 +124,9 @@ func TestPolicyError_EachKey(t *testing.T) {
 	}
 	mistakes := map[string]mistake{
 		"mode":            {func(p *Policy) { p.Mode = 2 }, "", "mode(2)"},
-		"exempt":          {func(p *Policy) { p.Exempt = []Role{VIP, VIP} }, "", "vip"},
-		"exempt_messages": {func(p *Policy) { p.ExemptMessages = []MessageKind{Bits, Bits} }, "", "bits"},
+		"exempt":          {func(p *Policy) { p.Exempt = []Role{vip, vip} }, "", "vip"},
+		"exempt_messages": {func(p *Policy) { p.ExemptKinds = []string{"bits", "bits"} }, "", "bits"},
+		"roles":           {func(p *Policy) { p.Roles = []Role{"a b"} }, "", "a b"},
 		"timezone":        {func(p *Policy) { p.Timezone = "Mars" }, "", "Mars"},
 		"limits":          {func(p *Policy) { p.Limits = make([]Limit, 33) }, "", "33"},
 		"penalties.ladder": {func(p *Policy) {
@@ -138,7 +139,7 @@ func TestPolicyError_EachKey(t *testing.T) {
 		"limit.algorithm": {func(p *Policy) { p.Limits[0].Algorithm = "dice" }, "burst", "dice"},
 		"limit.mode":      {func(p *Policy) { p.Limits[0].Mode = 2 }, "burst", "mode(2)"},
 		"limit.per":       {func(p *Policy) { p.Limits[0].Per = 9 }, "burst", "9"},
-		"limit.roles":     {func(p *Policy) { p.Limits[0].Roles = map[Role]Override{9: {}} }, "burst", "role(9)"},
+		"limit.roles":     {func(p *Policy) { p.Limits[0].Roles = map[Role]Override{"a b": {}} }, "burst", "a b"},
 		"limit.refill":    {func(p *Policy) { p.Limits[0].Refill = 4 }, "burst", "4ns"},
 		"limit.messages":  {func(p *Policy) { p.Limits = []Limit{log("a"), log("b"), log("c"), log("d")} }, "d", "1024"},
 	}

@@ -85,7 +85,7 @@ func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 		run.channel = g.channels.new(m.ChannelID, g.channels.base.Load())
 	}
 	run.policy, run.degraded = run.channel.policy.Load(), g.isDegraded()
-	if err := m.fillRequest(&run.request, run.at, run.policy.exempt); err != nil {
+	if err := m.fillRequest(&run.request, run.at, run.policy); err != nil {
 		return run, err
 	}
 	run.request.Latest = g.present.Peek(run.request.At, m.User.ID, m.SentAt.IsZero())
@@ -94,7 +94,7 @@ func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 
 // verdict returns the verdict for a decision.
 func (run *dryRun) verdict(m *Message, d *limits.Decision) (v Verdict) {
-	v.fillCommon(m, run.at, run.degraded)
+	v.fillCommon(m, run.at, run.request.Roles, run.degraded)
 	v.decide(d, run.request.At)
 	return v
 }

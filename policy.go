@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/durations"
@@ -42,11 +42,15 @@ func (m *Mode) UnmarshalText(text []byte) error {
 // Policy is the rules of a channel: its limits, who is exempt from them, and the penalties for
 // exceeding them. The zero value has no limits.
 type Policy struct {
-	Mode   Mode   `json:"mode" toml:"mode"`     // zero: the policy enforces
+	Mode Mode `json:"mode" toml:"mode"` // zero: the policy enforces
+	// Roles are the roles that the program knows, at most 64, highest first. If a limit has numbers
+	// for several roles of a user, those of the highest apply. Roles may be empty if no limit has
+	// numbers for more than one role. Otherwise, Exempt and the limits may name no other role.
+	Roles  []Role `json:"roles" toml:"roles"`
 	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged, each listed once
-	// ExemptMessages are kinds of messages that are never judged, each listed once. Like any
-	// message of an exempt user, they spend nothing.
-	ExemptMessages []MessageKind `json:"exempt_messages,omitzero" toml:"exempt_messages"`
+	// ExemptKinds are kinds of messages that are never judged, at most 64, each listed once; see
+	// Message.Kinds. Like any message of an exempt user, they spend nothing.
+	ExemptKinds []string `json:"exempt_messages" toml:"exempt_messages"`
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`
 	// Limits are the limits of the channel. A message is allowed only if all of them allow it. The
@@ -67,14 +71,15 @@ type Penalties struct {
 	ForgetAfter time.Duration `json:"forget_after" toml:"forget_after"`
 }
 
-// DefaultPolicy returns a policy that enforces. It exempts the broadcaster, lead moderators and
-// moderators. It allows everyone else 3 messages at once, one more every 4 s, and 300 per day. It
-// has no ladder, so the penalty of a throttled message is ActionDrop.
+// DefaultPolicy returns a policy that enforces. It exempts RoleModerator. It allows everyone else 3
+// messages at once, one more every 4 s, and 300 per day. It has no ladder, so the penalty of a
+// throttled message is ActionDrop.
 func DefaultPolicy() Policy {
 	return Policy{
-		Exempt:         []Role{Broadcaster, LeadModerator, Moderator},
-		ExemptMessages: []MessageKind{},
-		Timezone:       "UTC",
+		Roles:       []Role{},
+		Exempt:      []Role{RoleModerator},
+		ExemptKinds: []string{},
+		Timezone:    "UTC",
 		Limits: []Limit{
 			TokenBucketLimit("burst", 3, 4*time.Second),
 			DailyWindowLimit("daily", 300),
@@ -92,7 +97,7 @@ func (p Policy) Validate() error {
 
 // Clone returns a copy that shares nothing with p.
 func (p Policy) Clone() Policy {
-	p.Exempt, p.ExemptMessages = slices.Clone(p.Exempt), slices.Clone(p.ExemptMessages)
+	p.Roles, p.Exempt, p.ExemptKinds = slices.Clone(p.Roles), slices.Clone(p.Exempt), slices.Clone(p.ExemptKinds)
 	p.Limits = slices.Clone(p.Limits)
 	for i := range p.Limits {
 		p.Limits[i].Roles = maps.Clone(p.Limits[i].Roles)
@@ -104,7 +109,7 @@ func (p Policy) Clone() Policy {
 // MarshalJSON writes empty lists as [], never as null, so equal policies have the same JSON.
 func (p Policy) MarshalJSON() ([]byte, error) {
 	type plain Policy
-	p.Exempt, p.ExemptMessages = append([]Role{}, p.Exempt...), append([]MessageKind{}, p.ExemptMessages...)
+	p.Roles, p.Exempt, p.ExemptKinds = append([]Role{}, p.Roles...), append([]Role{}, p.Exempt...), append([]string{}, p.ExemptKinds...)
 	p.Limits = append([]Limit{}, p.Limits...)
 	return json.Marshal(plain(p))
 }
@@ -166,10 +171,13 @@ func (p *Policy) stateDefaults() {
 // compiled is a policy in the form used for decisions. Decisions don't modify it.
 type compiled struct {
 	policy Policy
-	exempt exemptions
+	roles  *limits.RoleList
+	exempt limits.Roles
 	sets   limits.Sets
 	places map[string]int // policy indexes of the limits in all channels, by name
-	quotas sync.Map       // limits that apply by Roles; filled lazily
+	// quotas are the quotas of users by the roles whose numbers apply. The map is replaced, never
+	// changed.
+	quotas atomic.Pointer[map[limits.Roles]*limits.Quotas]
 }
 
 // compile checks and compiles a policy. The error names the problem and the limit.
@@ -189,7 +197,12 @@ func compileHeld(p Policy, held bool) (c *compiled, err error) {
 	if p.Mode > ModeObserve {
 		return nil, limits.MistakeIn("mode", p.Mode, "unknown mode %d", p.Mode)
 	}
-	if c.exempt, err = newExemptions(&p); err != nil {
+	c.quotas.Store(&map[limits.Roles]*limits.Quotas{})
+	if c.roles, err = p.roleList(); err != nil {
+		return nil, err
+	}
+	c.exempt = c.roles.Of(namesOf(p.Exempt))
+	if err := checkNames("exempt_messages", p.ExemptKinds); err != nil {
 		return nil, err
 	}
 	if err := p.Penalties.validate(); err != nil {
@@ -204,7 +217,7 @@ func compileHeld(p Policy, held bool) (c *compiled, err error) {
 			return nil, limits.InLimit(l.Name, err)
 		}
 	}
-	c.sets, err = limits.Compile(list, limits.Strikes{
+	c.sets, err = limits.Compile(list, c.roles, limits.Strikes{
 		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == ModeObserve, Held: held, Ladder: p.Penalties.silenceLengths(),
 	})
 	if err != nil {
@@ -229,7 +242,7 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	}
 	out := limits.Limit{
 		Scope: limits.Scope(l.Per),
-		Roles: map[uint8]limits.Numbers{},
+		Roles: map[string]limits.Numbers{},
 		Params: limits.Params{
 			Name: l.Name, Algorithm: string(l.Algorithm),
 			Burst: int64(l.Burst), Refill: l.Refill, ExtraBurst: int64(l.ExtraBurst), ExtraRefill: l.ExtraRefill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
@@ -239,13 +252,10 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 		},
 	}
 	for role, override := range l.Roles {
-		if _, err := role.MarshalText(); err != nil {
-			return limits.Limit{}, limits.MistakeIn("roles", role, "%v", err)
-		}
 		if err := checkUnits(override.Refill, override.ExtraRefill, 0); err != nil {
-			return limits.Limit{}, limits.InRole(uint8(role), err)
+			return limits.Limit{}, limits.InRole(string(role), err)
 		}
-		out.Roles[uint8(role)] = override.numbers()
+		out.Roles[string(role)] = override.numbers()
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +13,12 @@ import (
 
 func TestPolicy_JSON(t *testing.T) {
 	p := observingPolicy()
-	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
+	p.Limits[0].Roles = map[Role]Override{subscriber: {Burst: 5}, vip: {Refill: 1500 * time.Millisecond}}
 	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: ActionTimeout, UntilRefill: true}, Penalty{Action: ActionBan})
-	p.ExemptMessages = []MessageKind{Bits, Resub}
+	p.ExemptKinds = []string{"bits", "resub"}
 	data, err := json.Marshal(p)
 	must(t, err)
-	want := `{"mode":"observe","exempt":["broadcaster","lead_moderator","moderator"],"exempt_messages":["bits","resub"],"timezone":"UTC","limits":[` +
+	want := `{"mode":"observe","roles":["broadcaster","lead_moderator","moderator","vip","subscriber","everyone","first_timer"],"exempt":["broadcaster","lead_moderator","moderator"],"exempt_messages":["bits","resub"],"timezone":"UTC","limits":[` +
 		`{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"subscriber":{"burst":5},"vip":{"refill":"1.5s"}},"refill":"4s"},` +
 		`{"name":"daily","algorithm":"daily-window","messages":300,"reset_at":"00:00"}],` +
 		`"penalties":{"ladder":["delete","delete","warn","timeout 30s","timeout 10m","timeout refill","ban"],"strike_every":"10s","forget_after":"30m"}}`
@@ -29,7 +30,7 @@ func TestPolicy_JSON(t *testing.T) {
 		t.Errorf("read back %+v, %v", back, err)
 	}
 	for _, bad := range []string{
-		`{"limits":[{"name":"x","brust":3}]}`, `{"limits":[{"refill":4}]}`, `{"limits":[{"roles":{"king":{}}}]}`, `{"mode":"maybe"}`,
+		`{"limits":[{"name":"x","brust":3}]}`, `{"limits":[{"refill":4}]}`, `{"limits":[{"roles":["vip"]}]}`, `{"roles":"vip"}`, `{"exempt":[7]}`, `{"mode":"maybe"}`,
 		`{"penalties":{"ladder":["timeout 1m1.5s"]}}`, `{"penalties":{"ladder":["delete 5s"]}}`, `{"penalties":{"forget":"1s"}}`,
 	} {
 		if err := json.Unmarshal([]byte(bad), &back); err == nil {
@@ -39,7 +40,7 @@ func TestPolicy_JSON(t *testing.T) {
 }
 
 func TestPolicy_JSONEmptyLists(t *testing.T) {
-	const want = `{"mode":"enforce","exempt":[],"exempt_messages":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
+	const want = `{"mode":"enforce","roles":[],"exempt":[],"exempt_messages":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
 	for _, p := range []Policy{{}, {Exempt: []Role{}, Limits: []Limit{}, Penalties: Penalties{Ladder: []Penalty{}}}} {
 		if data, err := json.Marshal(p); err != nil || string(data) != want {
 			t.Errorf("got  %s, %v\nwant %s", data, err, want)
@@ -54,13 +55,24 @@ func TestPolicy_Validate(t *testing.T) {
 			p.Limits = append(p.Limits, FixedWindowLimit("window", 5, 60))
 		},
 		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
-		`limit "burst": for a role: burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Burst: -1}} },
-		`limit "burst": for a role: token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Messages: 1}} },
-		`limit "burst": unknown role 9`:                                                      func(p *Policy) { p.Limits[0].Roles = map[Role]Override{9: {}} },
-		`exempt: unknown role 9`:                                                             func(p *Policy) { p.Exempt = []Role{9} },
-		`exempt: vip is listed twice`:                                                        func(p *Policy) { p.Exempt = []Role{VIP, Moderator, VIP} },
-		`penalties: the ladder has 33 steps, want 32 or fewer`:                               func(p *Policy) { p.Penalties.Ladder = make([]Penalty, 33) },
-		`unknown mode 2`: func(p *Policy) { p.Mode = 2 },
+		`limit "burst": for a role: burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Burst: -1}} },
+		`limit "burst": for a role: token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Messages: 1}} },
+		`limit "burst": unknown role "vpi" (known: vip, moderator)`: func(p *Policy) {
+			p.Roles, p.Exempt, p.Limits[0].Roles = []Role{vip, RoleModerator}, nil, map[Role]Override{"vpi": {}}
+		},
+		`limit "burst": it has numbers for subscriber and vip: list all roles in the policy's roles, highest first`: func(p *Policy) {
+			p.Roles, p.Limits[0].Roles = nil, map[Role]Override{vip: {}, subscriber: {}}
+		},
+		`exempt: unknown role "king" (known: vip, moderator)`:                                          func(p *Policy) { p.Roles, p.Exempt = []Role{vip, RoleModerator}, []Role{"king"} },
+		`roles: vip is listed twice`:                                                                   func(p *Policy) { p.Roles = append(p.Roles, vip) },
+		`roles: there are 65 names, want 64 or fewer`:                                                  func(p *Policy) { p.Roles = manyRoles(65) },
+		`roles: "a b" is not a name of 1 to 64 letters (a to z, A to Z), digits and characters of -_:`: func(p *Policy) { p.Roles = []Role{"a b"} },
+		`the policy has 65 roles, want 64 or fewer`: func(p *Policy) {
+			p.Roles, p.Exempt, p.Limits[0].Roles = nil, manyRoles(64), map[Role]Override{vip: {}}
+		},
+		`exempt: vip is listed twice`:                                       func(p *Policy) { p.Exempt = []Role{vip, RoleModerator, vip} },
+		`penalties: the ladder has 33 steps, want 32 or fewer`:              func(p *Policy) { p.Penalties.Ladder = make([]Penalty, 33) },
+		`unknown mode 2`:                                                    func(p *Policy) { p.Mode = 2 },
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: func(p *Policy) { p.Timezone = "Mars" },
 		`penalties: strike_every is -1s, want 0s or more`:                   func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
 		`penalties: step 1 of the ladder: warn: only a timeout has a duration, and only one`: func(p *Policy) {
@@ -83,7 +95,7 @@ func TestPolicy_Validate(t *testing.T) {
 		}
 	}
 	longest := observingPolicy()
-	longest.Exempt, longest.Penalties.Ladder = Roles(allRoles).List(), make([]Penalty, 32)
+	longest.Exempt, longest.Penalties.Ladder = testRoles, make([]Penalty, 32)
 	for _, p := range []Policy{{}, longest} {
 		if err := p.Validate(); err != nil {
 			t.Error(err)
@@ -91,11 +103,20 @@ func TestPolicy_Validate(t *testing.T) {
 	}
 }
 
+// manyRoles returns n roles.
+func manyRoles(n int) []Role {
+	roles := make([]Role, n)
+	for i := range roles {
+		roles[i] = Role("role" + strconv.Itoa(i))
+	}
+	return roles
+}
+
 func TestPolicy_IsACopy(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	p := g.ChannelPolicy("1")
-	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: ActionBan}
-	if got := g.ChannelPolicy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != ActionDelete {
+	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, subscriber, Penalty{Action: ActionBan}
+	if got := g.ChannelPolicy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != broadcaster || got.Penalties.Ladder[0].Action != ActionDelete {
 		t.Error("changing the copy changes the policy in force")
 	}
 }
@@ -262,7 +283,7 @@ func TestGuard_PolicyHash(t *testing.T) {
 		"a burst":  func(p *Policy) { p.Limits[0].Burst += 2 },
 		"a refill": func(p *Policy) { p.Limits[0].Refill += time.Second },
 		"a role": func(p *Policy) {
-			p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}}
+			p.Limits[0].Roles = map[Role]Override{vip: {Burst: 9}}
 		},
 		"a penalty": func(p *Policy) { p.Penalties.StrikeEvery += time.Second },
 	} {

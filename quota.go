@@ -1,6 +1,8 @@
 package chatguard
 
 import (
+	"maps"
+
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
 )
@@ -23,7 +25,7 @@ func (g inner) Quotas(v Verdict) *limits.Quotas {
 		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, at), numbersOf(cs.everywhere.Load(), v.UserID, at)
 	}
 	if own[limits.PerUser] != nil || own[limits.PerUserEverywhere] != nil {
-		return policy.sets.Quotas(uint8(v.roles&allRoles), own, at)
+		return policy.sets.Quotas(v.roles, own, at)
 	}
 	return policy.quotasOf(v.roles, at)
 }
@@ -37,14 +39,20 @@ func numbersOf(table *limits.Table, userID string, at int64) map[string]limits.N
 }
 
 // quotasOf returns the quotas of users with those roles and without their own numbers.
-func (c *compiled) quotasOf(roles Roles, at int64) *limits.Quotas {
-	roles &= allRoles
-	if known, ok := c.quotas.Load(roles); ok {
-		if q := known.(*limits.Quotas); q.IsValid(at) {
-			return q
-		}
+func (c *compiled) quotasOf(roles limits.Roles, at int64) *limits.Quotas {
+	roles, known := c.sets.Choice(roles), c.quotas.Load()
+	q, ok := (*known)[roles]
+	if ok && q.IsValid(at) {
+		return q
 	}
-	q := c.sets.Quotas(uint8(roles), [limits.Scopes]map[string]limits.Numbers{}, at)
-	c.quotas.Store(roles, q)
+	q = c.sets.Quotas(roles, [limits.Scopes]map[string]limits.Numbers{}, at)
+	if ok || len(*known) < maxQuotas {
+		changed := maps.Clone(*known)
+		changed[roles] = q
+		c.quotas.CompareAndSwap(known, &changed)
+	}
 	return q
 }
+
+// maxQuotas is for how many choices of roles a policy keeps the quotas.
+const maxQuotas = 256

@@ -1,136 +1,118 @@
 package chatguard
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Role is one role that a user can have in a channel. A greater Role takes precedence over a
-// smaller one. The zero value is FirstTimer; for no role, use the zero Roles.
-//
-// Its type is wider than necessary, because encoding/json decodes a string into a slice of single
-// bytes as base64, whatever methods the bytes have.
-type Role uint16
+// Role is the name of a role that a user can have in a channel, such as "subscriber". The program
+// defines its roles. A name has 1 to 64 letters (a to z, A to Z), digits and characters of "-_:".
+type Role string
 
-// The roles, in ascending order. Every user is Everyone.
+// The roles that the library knows.
 const (
-	FirstTimer    Role = iota // writes in this channel for the first time
-	Everyone                  // every chatter
-	Subscriber                // pays for the channel
-	VIP                       // honoured by the broadcaster
-	Moderator                 // keeps order
-	LeadModerator             // leads the moderators
-	Broadcaster               // owns the channel
+	RoleModerator Role = "moderator" // keeps order; exempt in DefaultPolicy
+	RoleEveryone  Role = "everyone"  // every user has it, whether User.Roles lists it or not
 )
 
-var roleNames = [...]string{"first_timer", "everyone", "subscriber", "vip", "moderator", "lead_moderator", "broadcaster"}
+// Roles are the roles of one user, in any order. The zero value means an ordinary user.
+type Roles []Role
 
-// RoleNames returns the names of all roles in ascending order, as used in configuration and JSON.
-func RoleNames() []string { return append([]string(nil), roleNames[:]...) }
-
-// String returns the role's name as used in configuration and JSON.
-func (r Role) String() string { return nameOf(roleNames[:], "role", r) }
-
-// MarshalText writes the role's name.
-func (r Role) MarshalText() ([]byte, error) {
-	if int(r) >= len(roleNames) {
-		return nil, fmt.Errorf("unknown role %d", uint16(r))
-	}
-	return []byte(roleNames[r]), nil
-}
-
-// UnmarshalText parses a role's name.
-func (r *Role) UnmarshalText(text []byte) error {
-	return parseName(roleNames[:], "role", text, r)
-}
-
-// UnmarshalJSON parses a role's name and rejects anything else, including null.
-func (r *Role) UnmarshalJSON(data []byte) error {
-	var name *string
-	if json.Unmarshal(data, &name) != nil || name == nil {
-		return fmt.Errorf("a role must be a name (known: %s)", strings.Join(roleNames[:], ", "))
-	}
-	return r.UnmarshalText([]byte(*name))
-}
-
-// Roles is a set of roles. The zero value means an ordinary chatter, who is Everyone and nothing
-// else.
-type Roles uint8
-
-// allRoles is the set of all roles.
-const allRoles Roles = 1<<(Broadcaster+1) - 1
-
-// RolesOf returns the set of the given roles.
-func RolesOf(roles ...Role) Roles {
-	var set Roles
-	for _, r := range roles {
-		set |= 1 << r
-	}
-	return set
-}
-
-// Has reports whether r is in the set. Everyone is in every set.
-func (s Roles) Has(r Role) bool { return r == Everyone || s&(1<<r) != 0 }
-
-// List returns the roles in the set in descending order, without Everyone.
-func (s Roles) List() []Role {
-	list := []Role{}
-	for r := range Broadcaster + 1 {
-		if r != Everyone && s.Has(r) {
-			list = append(list, r)
-		}
-	}
-	slices.Reverse(list)
-	return list
-}
+// Has reports whether r is among the roles. RoleEveryone always is.
+func (s Roles) Has(r Role) bool { return r == RoleEveryone || slices.Contains(s, r) }
 
 // String returns the names of the roles, as in "moderator, subscriber". It is "everyone" for an
-// ordinary chatter.
+// ordinary user.
 func (s Roles) String() string {
-	list := s.List()
-	if len(list) == 0 {
-		return Everyone.String()
+	if len(s) == 0 {
+		return string(RoleEveryone)
 	}
-	names := make([]string, len(list))
-	for i, r := range list {
-		names[i] = r.String()
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(namesOf(s), ", ")
 }
 
-// MarshalJSON writes the set as a list of names.
-func (s Roles) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
+// MarshalJSON writes a list of names; it writes no roles as [].
+func (s Roles) MarshalJSON() ([]byte, error) { return json.Marshal(append([]Role{}, s...)) }
 
-func (s Roles) appendJSON(b []byte) []byte {
-	b = append(b, '[')
-	for i, r := range s.List() {
-		if i > 0 {
-			b = append(b, ',')
+// checkNames returns an error if a name isn't valid or occurs twice, or if there are too many.
+// parameter is the key of the names.
+func checkNames[T ~string](parameter string, names []T) error {
+	if len(names) > limits.MaxRoles {
+		return limits.MistakeIn(parameter, len(names), "%s: there are %d names, want %d or fewer", parameter, len(names), limits.MaxRoles)
+	}
+	seen := make(map[T]bool, len(names))
+	for _, name := range names {
+		switch {
+		case !limits.IsRoleName(string(name)):
+			return limits.MistakeIn(parameter, string(name), "%s: %.80q is not a name of 1 to %d letters (a to z, A to Z), digits and characters of -_:", parameter, string(name), limits.MaxRoleName)
+		case seen[name]:
+			return limits.MistakeIn(parameter, string(name), "%s: %s is listed twice", parameter, name)
 		}
-		b = append(append(append(b, '"'), r.String()...), '"')
+		seen[name] = true
 	}
-	return append(b, ']')
-}
-
-// UnmarshalJSON reads a list of names.
-func (s *Roles) UnmarshalJSON(data []byte) error {
-	var list []Role
-	err := json.Unmarshal(data, &list)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("roles must be a list of names (known: %s)", strings.Join(roleNames[:], ", "))
-	}
-	if err != nil {
-		return err
-	}
-	*s = RolesOf(list...)
 	return nil
 }
 
+// roleList returns the roles that the policy names, highest first. The error names the role that is
+// unknown or not valid.
+func (p *Policy) roleList() (*limits.RoleList, error) {
+	if err := cmp.Or(checkNames("roles", p.Roles), checkNames("exempt", p.Exempt)); err != nil {
+		return nil, err
+	}
+	known := p.Roles
+	for _, l := range p.Limits {
+		own := slices.Sorted(maps.Keys(l.Roles))
+		err := checkNames("roles", own)
+		if err == nil && len(p.Roles) == 0 && len(own) > 1 {
+			err = limits.MistakeIn("roles", nil, "it has numbers for %s and %s: list all roles in the policy's roles, highest first", own[0], own[1])
+		}
+		if err == nil {
+			known, err = p.withKnown(known, "roles", "", own)
+		}
+		if err != nil {
+			return nil, limits.InLimit(l.Name, err)
+		}
+	}
+	known, err := p.withKnown(known, "exempt", "exempt: ", p.Exempt)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) > limits.MaxRoles {
+		return nil, limits.MistakeIn("roles", len(known), "the policy has %d roles, want %d or fewer", len(known), limits.MaxRoles)
+	}
+	return limits.NewRoleList(namesOf(known), string(RoleEveryone)), nil
+}
+
+// withKnown returns the known roles with those of a parameter of the policy. If the policy lists its
+// roles, a role that it doesn't list is an error, which begins with prefix.
+func (p *Policy) withKnown(known []Role, parameter, prefix string, roles []Role) ([]Role, error) {
+	for _, r := range roles {
+		if slices.Contains(known, r) {
+			continue
+		}
+		if len(p.Roles) > 0 {
+			return nil, limits.MistakeIn(parameter, string(r), "%sunknown role %q (known: %s)", prefix, r, Roles(p.Roles))
+		}
+		known = append(known[:len(known):len(known)], r)
+	}
+	return known, nil
+}
+
+func namesOf[T ~string](list []T) []string {
+	names := make([]string, len(list))
+	for i, name := range list {
+		names[i] = string(name)
+	}
+	return names
+}
+
 // nameOf returns the name of a value from the list of its type's names. For a value without a name,
-// it returns what and the number, as in "role(9)".
+// it returns what and the number, as in "mode(9)".
 func nameOf[T ~uint8 | ~uint16](names []string, what string, value T) string {
 	if int(value) < len(names) {
 		return names[value]

@@ -69,7 +69,7 @@ func TestSetDegraded_Verdicts(t *testing.T) {
 		v := mustCheck(t, g, messageFrom("7", 0))
 		peeked, err := g.Peek(messageFrom("7", 0))
 		must(t, err)
-		_, taken, err := g.CheckUpTo(ctx, messageFrom("7", 0, Moderator))
+		_, taken, err := g.CheckUpTo(ctx, messageFrom("7", 0, RoleModerator))
 		must(t, err)
 		all := make([]Verdict, 2)
 		must(t, g.CheckAll(ctx, []Message{messageFrom("7", 0), messageFrom("8", 0)}, all))

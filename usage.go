@@ -79,7 +79,7 @@ func (a guardAt) Refund(v Verdict) error {
 	if err != nil {
 		return err
 	}
-	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: uint8(v.roles&allRoles | 1<<Everyone), Observed: v.Observed}
+	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: v.roles, Observed: v.Observed}
 	if a.guard.channels.rows != nil {
 		return a.refundShared(v.Key(), back, ns)
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestUserOverride_Set(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}}
+		p.Limits[0].Roles = map[Role]Override{vip: {Burst: 9}}
 		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: ModeObserve})
 	}, nil)
 	countPassed := func(user string, roles ...Role) (n int) {
@@ -31,11 +31,11 @@ func TestUserOverride_Set(t *testing.T) {
 		want     int
 	}{
 		{"numbers beat the limit's", UserOverride{Limits: map[string]Override{"burst": {Burst: 1}}}, nil, 1},
-		{"numbers beat a role's", UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}, []Role{VIP}, 5},
-		{"numbers beat an exemption", UserOverride{Limits: map[string]Override{"burst": {Burst: 4}}}, []Role{Moderator}, 4},
+		{"numbers beat a role's", UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}, []Role{vip}, 5},
+		{"numbers beat an exemption", UserOverride{Limits: map[string]Override{"burst": {Burst: 4}}}, []Role{RoleModerator}, 4},
 		{"an exemption of their own", UserOverride{Exempt: ExemptAlways}, nil, 20},
-		{"never exempt", UserOverride{Exempt: ExemptNever}, []Role{Broadcaster}, 3},
-		{"a zone leaves the exemption", UserOverride{Timezone: "Asia/Tokyo"}, []Role{Moderator}, 20},
+		{"never exempt", UserOverride{Exempt: ExemptNever}, []Role{broadcaster}, 3},
+		{"a zone leaves the exemption", UserOverride{Timezone: "Asia/Tokyo"}, []Role{RoleModerator}, 20},
 		{"nothing", UserOverride{}, nil, 3},
 	} {
 		must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: test.name}, test.override))
@@ -43,7 +43,7 @@ func TestUserOverride_Set(t *testing.T) {
 			t.Errorf("%s: %d messages at once, want %d", test.name, got, test.want)
 		}
 	}
-	if got := countPassed("another", Moderator); got != 20 {
+	if got := countPassed("another", RoleModerator); got != 20 {
 		t.Errorf("another moderator isn't exempt: %d", got)
 	}
 	for want, o := range map[string]UserOverride{
@@ -258,7 +258,7 @@ func TestTake(t *testing.T) {
 	if err != nil || taken != 0 || v.Allowed || v.RetryAfter != 4*time.Second || v.Never {
 		t.Errorf("took %d of an empty bucket: %+v, %v", taken, v, err)
 	}
-	m.User.Roles = RolesOf(Moderator)
+	m.User.Roles = Roles{RoleModerator}
 	if taken, _, _ = g.CheckUpTo(context.Background(), m); taken != 5 {
 		t.Errorf("an exempt user takes %d of 5", taken)
 	}
@@ -271,7 +271,7 @@ func TestTake(t *testing.T) {
 		trial.Mode = ModeObserve
 		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
-	m.User.Roles = 0
+	m.User.Roles = nil
 	if taken, v, _ = watched.CheckUpTo(context.Background(), m); taken != 2 || !v.Observed {
 		t.Errorf("beside a limit that observes: took %d of 5 with room for 2: %+v", taken, v)
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // EntryID identifies one throttled message in the journal. IDs increase with time, fit a JSON
@@ -78,8 +80,8 @@ type Verdict struct {
 	Counted int
 	Series  uint8 // identifies a series of strikes; changes when they lapse
 
-	atNow bool  // At is the time of the Guard's clock
-	roles Roles // of the author; Quotas needs them
+	atNow bool         // At is the time of the Guard's clock
+	roles limits.Roles // the author's own, for Quotas and Refund
 }
 
 // Throttled reports whether a limit throttled the message, or would have throttled it if it were
@@ -234,8 +236,8 @@ func (v *Verdict) appendRare(b []byte) []byte {
 	if v.Spent != 0 {
 		b = strconv.AppendInt(append(b, `,"spent":`...), int64(v.Spent), 10)
 	}
-	if v.roles != 0 {
-		b = v.roles.appendJSON(append(b, `,"roles":`...))
+	if !v.roles.IsEmpty() {
+		b = appendNames(append(b, `,"roles":`...), v.roles)
 	}
 	if v.Late != 0 {
 		b = strconv.AppendInt(append(b, `,"late_ns":`...), int64(v.Late), 10)
@@ -275,7 +277,7 @@ type verdictJSON struct {
 	Late       int64     `json:"late_ns"`
 	Counted    int       `json:"counted"`
 	Series     uint8     `json:"series"`
-	Roles      Roles     `json:"roles"`
+	Roles      []string  `json:"roles"`
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. The waits are then rounded up to milliseconds, and
@@ -295,7 +297,7 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 		Never: in.Never, Degraded: in.Degraded, Priority: in.Priority, Limit: in.Limit, Tightest: in.Limit, Remaining: -1,
 		RetryAfter: milliseconds(in.RetryAfter), Delay: milliseconds(in.Delay),
 		ResetAt: in.ResetAt, EntryID: in.EntryID, Penalty: in.Penalty, WouldBe: in.WouldBe, Strikes: in.Strikes,
-		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series, roles: in.Roles,
+		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series, roles: rolesFrom(in.Roles),
 		atNow: true, // the clock that set At may differ from this machine's
 	}
 	if in.Tightest != nil {
@@ -323,6 +325,25 @@ func (in *verdictJSON) checkComplete() error {
 		}
 	}
 	return nil
+}
+
+// rolesFrom returns the roles of an author that a verdict in JSON names.
+func rolesFrom(names []string) limits.Roles {
+	if len(names) == 0 {
+		return limits.Roles{}
+	}
+	names = names[:min(len(names), limits.MaxRoles)]
+	return limits.NewRoleList(names, "").Of(names)
+}
+
+// appendNames appends the names of roles as a list in JSON.
+func appendNames(b []byte, roles limits.Roles) []byte {
+	separator := byte('[')
+	for name := range roles.All {
+		b = appendText(append(b, separator), name)
+		separator = ','
+	}
+	return append(b, ']')
 }
 
 func appendTime(b []byte, t time.Time) []byte {

@@ -181,9 +181,9 @@ func TestRefund_Observed(t *testing.T) {
 // A message gives back what it has spent with the roles that its author had.
 func TestRefund_OtherRoles(t *testing.T) {
 	abroad := TokenBucketLimit("abroad", 10, 10*time.Second)
-	abroad.Per, abroad.Roles = PerUserEverywhere, map[Role]Override{Subscriber: {Refill: time.Second}}
+	abroad.Per, abroad.Roles = PerUserEverywhere, map[Role]Override{subscriber: {Refill: time.Second}}
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{abroad} }, nil)
-	cheap := mustCheck(t, g, messageFrom("7", 0, Subscriber))
+	cheap := mustCheck(t, g, messageFrom("7", 0, subscriber))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
 	must(t, g.at(monday).Refund(cheap))
 	e := explain(t, g, messageFrom("7", 0))

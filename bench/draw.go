@@ -51,9 +51,9 @@ func newDraws(n int, crowd []uint64, how sequence.Spread, lie layout) []draw {
 func drawRoles(rng *rand.Rand) chatguard.Roles {
 	switch p := rng.IntN(100); {
 	case p < 1:
-		return chatguard.RolesOf(chatguard.Moderator)
+		return chatguard.Roles{chatguard.RoleModerator}
 	case p < 16:
-		return chatguard.RolesOf(chatguard.Subscriber)
+		return chatguard.Roles{"subscriber"}
 	}
 	return 0
 }

@@ -45,7 +45,7 @@ func TestDraws_Spread(t *testing.T) {
 				t.Fatalf("%s: %q is nobody of the crowd", how, d.id)
 			}
 			wrote[d.id]++
-			if d.roles.Has(chatguard.Moderator) {
+			if d.roles.Has(chatguard.RoleModerator) {
 				moderators++
 			}
 		}

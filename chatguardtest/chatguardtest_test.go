@@ -114,7 +114,7 @@ func TestNewThrottlingGuard_Channels(t *testing.T) {
 		guard := chatguardtest.NewThrottlingGuard("lobby", "arena")
 		for range 2 {
 			for _, channel := range []string{"lobby", "arena", "garden"} {
-				for _, user := range []chatguard.User{{ID: "anna"}, {ID: "eve", Roles: chatguard.RolesOf(chatguard.Moderator, chatguard.Broadcaster)}} {
+				for _, user := range []chatguard.User{{ID: "anna"}, {ID: "eve", Roles: chatguard.Roles{chatguard.RoleModerator, "broadcaster"}}} {
 					v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: channel, User: user})
 					if err != nil || v.Allowed != (channel == "garden") || !v.Allowed && v.RetryAfter != time.Hour {
 						t.Errorf("%s in %s: %s, %v", user, channel, v, err)

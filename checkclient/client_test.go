@@ -41,7 +41,7 @@ func TestClient_JudgesAsGuard(t *testing.T) {
 	never := from("1")
 	never.Cost = 9
 	mod := from("1")
-	mod.User = chatguard.User{ID: "2", Login: "anna", DisplayName: "Anna <b>", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	mod.User = chatguard.User{ID: "2", Login: "anna", DisplayName: "Anna <b>", Roles: chatguard.Roles{chatguard.RoleModerator}}
 	mod.ID, mod.Text = "m1", strings.Repeat("aé\n\xff", 9000)
 	for i, m := range []chatguard.Message{from("1"), late, never, whole, mod, from("1"), from("1")} {
 		var got, want [3]string

@@ -36,7 +36,7 @@ type server struct {
 func start(limits ...chatguard.Limit) (*server, error) {
 	s := &server{clock: chatguardtest.NewClock(time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC))}
 	var err error
-	if s.guard, err = chatguard.New(chatguard.Policy{Limits: limits, Exempt: []chatguard.Role{chatguard.Moderator}}, &chatguard.Options{Now: s.clock.Now}); err != nil {
+	if s.guard, err = chatguard.New(chatguard.Policy{Limits: limits, Exempt: []chatguard.Role{chatguard.RoleModerator}}, &chatguard.Options{Now: s.clock.Now}); err != nil {
 		return nil, err
 	}
 	checker := check.New(check.Options{Guard: s.guard, Space: "check:"})

@@ -20,17 +20,17 @@ const (
 
 // message is the JSON form of a message.
 type message struct {
-	Channel     string                `json:"channel"`
-	UserID      string                `json:"user_id"`
-	ID          string                `json:"id,omitempty"`
-	Login       string                `json:"login,omitempty"`
-	DisplayName string                `json:"display_name,omitempty"`
-	Roles       chatguard.Roles       `json:"roles,omitempty"`
-	Text        string                `json:"text,omitempty"`
-	Kind        chatguard.MessageKind `json:"message_kind,omitzero"`
-	Cost        int                   `json:"cost,omitempty"`
-	At          time.Time             `json:"at,omitzero"`
-	UpTo        bool                  `json:"up_to,omitempty"`
+	Channel     string          `json:"channel"`
+	UserID      string          `json:"user_id"`
+	ID          string          `json:"id,omitempty"`
+	Login       string          `json:"login,omitempty"`
+	DisplayName string          `json:"display_name,omitempty"`
+	Roles       chatguard.Roles `json:"roles,omitempty"`
+	Text        string          `json:"text,omitempty"`
+	Kinds       string          `json:"message_kind,omitempty"`
+	Cost        int             `json:"cost,omitempty"`
+	At          time.Time       `json:"at,omitzero"`
+	UpTo        bool            `json:"up_to,omitempty"`
 }
 
 // encode returns the JSON of a message. It returns an error if the message can't be judged.
@@ -44,7 +44,7 @@ func encode(m chatguard.Message, upTo bool) ([]byte, error) {
 	}
 	return json.Marshal(message{
 		Channel: beginning(m.ChannelID, maxKeyID), UserID: beginning(m.User.ID, maxKeyID), ID: beginning(m.ID, maxMessageID), Login: beginning(m.User.Login, maxName),
-		DisplayName: beginning(m.User.DisplayName, maxName), Roles: m.User.Roles, Text: beginning(m.Text, maxText), Kind: m.Kind, Cost: m.Cost, At: at, UpTo: upTo,
+		DisplayName: beginning(m.User.DisplayName, maxName), Roles: m.User.Roles, Text: beginning(m.Text, maxText), Kinds: strings.Join(m.Kinds, ", "), Cost: m.Cost, At: at, UpTo: upTo,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,7 +112,7 @@ func TestDoor_Accept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pending.User() != (chatguard.User{}) || pending.ChannelID() != "" || pending.Address() != here {
+		if !reflect.DeepEqual(pending.User(), chatguard.User{}) || pending.ChannelID() != "" || pending.Address() != here {
 			t.Errorf("%+v in %q from %s", pending.User(), pending.ChannelID(), pending.Address())
 		}
 		if _, err := pending.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: named("anna")}); !errors.Is(err, chatguard.ErrNoUser) {
@@ -228,7 +229,7 @@ func TestSession_AdmitVisitor(t *testing.T) {
 			if err := session.AdmitVisitor(t.Context(), chatguard.User{ID: id, DisplayName: "a visitor"}, "lobby"); err != want {
 				t.Errorf("%s, connection %d: %v", id, i, err)
 			}
-			if want == nil && (session.User() != chatguard.User{ID: id, DisplayName: "a visitor"}) {
+			if want == nil && !reflect.DeepEqual(session.User(), chatguard.User{ID: id, DisplayName: "a visitor"}) {
 				t.Errorf("the visitor is %+v", session.User())
 			}
 		}

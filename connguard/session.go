@@ -180,7 +180,9 @@ func (s *Session) Message(m chatguard.Message) chatguard.Message {
 	if m.User = s.User(); m.User.ID == "" {
 		return m
 	}
-	m.User.Roles = cmp.Or(roles, m.User.Roles)
+	if len(roles) > 0 {
+		m.User.Roles = roles
+	}
 	m.ChannelID = cmp.Or(m.ChannelID, s.channel)
 	return m
 }

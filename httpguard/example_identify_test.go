@@ -48,7 +48,7 @@ func ExampleSessionOptions() {
 		if err != nil || cookie.Value != "anna's session" {
 			return chatguard.User{}, httpguard.ErrNobody
 		}
-		return chatguard.User{ID: "48215771", Roles: chatguard.RolesOf(chatguard.Subscriber)}, nil
+		return chatguard.User{ID: "48215771", Roles: chatguard.Roles{"subscriber"}}, nil
 	}
 	door, err := connguard.New(guard, &connguard.Options{MaxConnections: 1})
 	if err != nil {

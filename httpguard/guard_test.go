@@ -38,7 +38,7 @@ func mustDoor(t testing.TB, guard *chatguard.Guard, opts connguard.Options) *con
 // messageFrom returns a message that a user sends in channel "1" some seconds after monday.
 func messageFrom(user string, seconds float64, roles ...chatguard.Role) chatguard.Message {
 	return chatguard.Message{
-		ChannelID: "1", User: chatguard.User{ID: user, Roles: chatguard.RolesOf(roles...)},
+		ChannelID: "1", User: chatguard.User{ID: user, Roles: chatguard.Roles(roles)},
 		SentAt: monday.Add(time.Duration(seconds * float64(time.Second))),
 	}
 }

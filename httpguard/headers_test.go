@@ -74,7 +74,7 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		{"throttled: waits are rounded up", nil, append(repeat(3, messageFrom("7", 0)), messageFrom("7", 0.999)), sent{policy: policy, left: `"burst";r=0;t=4`, x: "3 0 3 1767614412 burst", retry: "4"}},
 		{"half a second left", nil, append(repeat(3, messageFrom("7", 0)), messageFrom("7", 3.5)), sent{policy: policy, left: `"burst";r=0;t=1`, x: "3 0 3 1767614412 burst", retry: "1"}},
 		{"never", nil, []chatguard.Message{{ChannelID: "1", User: chatguard.User{ID: "7"}, SentAt: monday, Cost: 4}}, sent{policy: policy, left: `"burst";r=3;t=0`, x: "3 3 0 1767614400 burst"}},
-		{"exempt", nil, repeat(4, messageFrom("7", 0, chatguard.Moderator)), sent{}},
+		{"exempt", nil, repeat(4, messageFrom("7", 0, chatguard.RoleModerator)), sent{}},
 		{"no limits", func(p *chatguard.Policy) { p.Limits = nil }, repeat(1, messageFrom("7", 0)), sent{}},
 		{"observed", func(p *chatguard.Policy) { p.Mode = chatguard.ModeObserve }, repeat(4, messageFrom("7", 0)), sent{policy: policy, left: `"burst";r=0;t=4`, x: "3 0 3 1767614412 burst"}},
 		{"the day, which ends at midnight", func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=1;w=86400`, left: `"daily";r=0;t=43200`, x: "1 0 1 1767657600 daily", retry: "43200"}},
@@ -88,8 +88,8 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.ModeObserve; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`}},
 		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.ModeObserve }, repeat(1, messageFrom("7", 0)), sent{}},
 		{"a role's numbers", func(p *chatguard.Policy) {
-			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}, chatguard.FirstTimer: {Burst: 1}}
-		}, repeat(1, messageFrom("7", 0, chatguard.Subscriber, chatguard.FirstTimer)), sent{policy: `"burst";q=5;w=20, "daily";q=300;w=86400`, left: `"burst";r=4;t=4`, x: "5 4 1 1767614404 burst"}},
+			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{"subscriber": {Burst: 5}, "first_timer": {Burst: 1}}
+		}, repeat(1, messageFrom("7", 0, "subscriber", "first_timer")), sent{policy: `"burst";q=5;w=20, "daily";q=300;w=86400`, left: `"burst";r=4;t=4`, x: "5 4 1 1767614404 burst"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := sentBy(headersOf(t, newEnforcingGuard(t, test.change, nil), test.messages...)); got != test.want {
@@ -101,7 +101,7 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 
 func TestSetHeaders_UserOverride(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
-		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}}
+		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{"subscriber": {Burst: 5}}
 		p.Limits = append(p.Limits, chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: time.Hour})
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
@@ -118,7 +118,7 @@ func TestSetHeaders_UserOverride(t *testing.T) {
 		"7": `"burst";q=3;w=6, "daily";q=300;w=86400, "total";q=2000;w=3600`,
 		"8": `"burst";q=5;w=20, "daily";q=300;w=86400, "total";q=1000;w=3600`,
 	} {
-		if got := headersOf(t, g, messageFrom(user, 1, chatguard.Subscriber))["Ratelimit-Policy"]; got != want {
+		if got := headersOf(t, g, messageFrom(user, 1, "subscriber"))["Ratelimit-Policy"]; got != want {
 			t.Errorf("user %s: %s, want %s", user, got, want)
 		}
 	}

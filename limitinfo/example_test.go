@@ -26,7 +26,7 @@ func newGuard(policy chatguard.Policy) *chatguard.Guard {
 func ExampleExplain() {
 	guard := newGuard(chatguard.DefaultPolicy())
 	anna := chatguard.Key{ChannelID: "lobby", UserID: "anna"}
-	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.Roles{"subscriber"}}}
 	if _, err := guard.Grant(anna, "daily", 20); err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func source(l limitinfo.Status) string {
 	case l.Observes:
 		return "nobody: it only reports"
 	}
-	return l.Role.String()
+	return string(l.Role)
 }
 
 // A page draws each limit as what it is.

@@ -38,7 +38,7 @@ type Status struct {
 	// ever would.
 	NextAt  time.Time `json:"next_at,omitzero"`
 	ResetAt time.Time `json:"reset_at,omitzero"` // when all usage will have expired
-	// Role is the user's role whose numbers apply, or chatguard.Everyone.
+	// Role is the user's role whose numbers apply, or chatguard.RoleEveryone.
 	Role chatguard.Role `json:"role"`
 	// Own means that the user's own numbers apply, not a role's. After a change of policy, numbers
 	// that the limit can't have any more don't apply.
@@ -104,9 +104,9 @@ func statusOf(l limits.Level) Status {
 	s := Status{
 		Name: l.Limit.Name(), Algorithm: chatguard.Algorithm(l.Limit.Algorithm()), Per: chatguard.Scope(l.Scope), Observes: !l.Decides,
 		Used: int(l.Used), Capacity: int(l.Capacity), Granted: int(l.Granted), Remaining: int(l.Remaining),
-		NextAt: timeOf(l.NextAt), ResetAt: timeOf(l.ResetAt), Role: chatguard.Everyone, Own: l.Own, Window: l.Window, Step: l.Step, Picture: pictureOf(l.Picture),
+		NextAt: timeOf(l.NextAt), ResetAt: timeOf(l.ResetAt), Role: chatguard.RoleEveryone, Own: l.Own, Window: l.Window, Step: l.Step, Picture: pictureOf(l.Picture),
 	}
-	if l.Role >= 0 {
+	if l.Role != "" {
 		s.Role = chatguard.Role(l.Role)
 	}
 	return s

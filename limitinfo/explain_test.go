@@ -76,12 +76,12 @@ func TestExplanation_JSON(t *testing.T) {
 
 func TestExplain_RoleAndMode(t *testing.T) {
 	policy := chatguard.DefaultPolicy()
-	policy.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 4}}
+	policy.Limits[0].Roles = map[chatguard.Role]chatguard.Override{"vip": {Burst: 4}}
 	policy.Limits[1].Mode = chatguard.ModeObserve
 	m := messageAt(noon)
-	m.User.Roles = chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber)
+	m.User.Roles = chatguard.Roles{"vip", "subscriber"}
 	e := mustExplain(t, newGuard(t, policy), m)
-	if burst, daily := e.Limits[0], e.Limits[1]; burst.Role != chatguard.VIP || burst.Observes || daily.Role != chatguard.Everyone || !daily.Observes {
+	if burst, daily := e.Limits[0], e.Limits[1]; burst.Role != "vip" || burst.Observes || daily.Role != chatguard.RoleEveryone || !daily.Observes {
 		t.Errorf("%+v", e.Limits)
 	}
 }

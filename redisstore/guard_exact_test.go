@@ -68,7 +68,7 @@ func TestGuards_EveryAlgorithm(t *testing.T) {
 	}
 	scopes := everyAlgorithm()
 	scopes[2].Per, scopes[3].Per, scopes[5].Per, scopes[4].CountThrottled = chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere, true
-	scopes[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 9}}
+	scopes[0].Roles = map[chatguard.Role]chatguard.Override{"subscriber": {Burst: 9}}
 	policies["scopes"] = enforced(scopes...)
 	for name, policy := range policies {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestGuards_EveryAlgorithm(t *testing.T) {
 				at = at.Add(time.Duration(random.IntN(2500)) * time.Millisecond)
 				m := chatguard.Message{
 					ChannelID: "lobby", SentAt: at, Cost: 1 + random.IntN(3),
-					User: chatguard.User{ID: strconv.Itoa(random.IntN(3)), Roles: chatguard.RolesOf([]chatguard.Role{chatguard.Everyone, chatguard.Subscriber}[random.IntN(2)])},
+					User: chatguard.User{ID: strconv.Itoa(random.IntN(3)), Roles: chatguard.Roles{[]chatguard.Role{chatguard.RoleEveryone, "subscriber"}[random.IntN(2)]}},
 				}
 				want, err := one.Check(t.Context(), m)
 				must(t, err)

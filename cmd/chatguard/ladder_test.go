@@ -107,7 +107,7 @@ func (w *ladderTest) imported() {
 		w.Fatalf("after the start: %+v, live changes %+v", p, live)
 	}
 	w.wantRefused("import", fmt.Sprint(live[0].Unacceptable))
-	moderator := chatguard.Message{ChannelID: twitchID, Text: "!chatguard enforce", User: chatguard.User{ID: "9", Login: "berta", Roles: chatguard.RolesOf(chatguard.Moderator)}}
+	moderator := chatguard.Message{ChannelID: twitchID, Text: "!chatguard enforce", User: chatguard.User{ID: "9", Login: "berta", Roles: chatguard.Roles{chatguard.RoleModerator}}}
 	w.wantRefused("command", a.Host.Controls.Commands.Answer(w.Context(), moderator))
 	_, err := a.Host.Policies.Revert(w.Context(), policies.Request{ChannelID: twitchID, Author: "owner"}, 1)
 	w.wantRefused("Revert", fmt.Sprint(err))

@@ -50,7 +50,7 @@ func readRecord(t testing.TB, text string) (r record) {
 func (r *record) messageCounts() map[string]int {
 	n := map[string]int{}
 	for _, m := range r.timeline {
-		if !m.Roles.Has(chatguard.Moderator) {
+		if !m.Roles.Has(chatguard.RoleModerator) {
 			n[m.Login]++
 		}
 	}

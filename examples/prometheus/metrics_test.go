@@ -32,7 +32,7 @@ func scrape(t *testing.T, registry *prometheus.Registry) string {
 
 func TestRegister(t *testing.T) {
 	guard, err := chatguard.New(chatguard.Policy{
-		Exempt: []chatguard.Role{chatguard.Moderator},
+		Exempt: []chatguard.Role{chatguard.RoleModerator},
 		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("burst", 3, time.Hour)},
 	}, nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestRegister(t *testing.T) {
 	if err := Register(guard, registry); err != nil {
 		t.Fatal(err)
 	}
-	anna, eve := chatguard.User{ID: "anna"}, chatguard.User{ID: "eve", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	anna, eve := chatguard.User{ID: "anna"}, chatguard.User{ID: "eve", Roles: chatguard.Roles{chatguard.RoleModerator}}
 	for _, user := range []chatguard.User{anna, anna, anna, anna, anna, eve} {
 		if _, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: user}); err != nil {
 			t.Fatal(err)

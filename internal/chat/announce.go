@@ -69,7 +69,7 @@ func newAnnouncer(b *Bot) *announcer {
 			{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: sayEvery, Queue: sayQueue},
 			{
 				Name: "account", Algorithm: chatguard.SlidingLog, Per: chatguard.PerUserEverywhere, Messages: sayPlain, Every: saySpan,
-				Roles: map[chatguard.Role]chatguard.Override{chatguard.Moderator: {Messages: sayAsModerator}},
+				Roles: map[chatguard.Role]chatguard.Override{chatguard.RoleModerator: {Messages: sayAsModerator}},
 			},
 		},
 	}, &chatguard.Options{Now: b.steady})
@@ -189,9 +189,9 @@ var errNoRoom = errors.New("the request budget is used up")
 
 func (a *announcer) roles(channelID string) chatguard.Roles {
 	if a.bot.options.Moderates != nil && a.bot.options.Moderates(channelID) {
-		return chatguard.RolesOf(chatguard.Moderator)
+		return chatguard.Roles{chatguard.RoleModerator}
 	}
-	return 0
+	return nil
 }
 
 // unsaid returns the text, with a suffix if the chat would drop the text as a repeat. The caller

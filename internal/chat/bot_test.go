@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // must fails the test if there is an error.
@@ -214,7 +215,7 @@ func enforcePolicy(ladder ...string) chatguard.Policy {
 }
 
 func message(id, user string, roles ...chatguard.Role) chatguard.Message {
-	return chatguard.Message{ID: id, ChannelID: "1", SentAt: monday, User: chatguard.User{ID: user, Roles: chatguard.RolesOf(roles...)}}
+	return chatguard.Message{ID: id, ChannelID: "1", SentAt: monday, User: chatguard.User{ID: user, Roles: chatguard.Roles(roles)}}
 }
 
 func TestBot_ActsOnce(t *testing.T) {
@@ -223,9 +224,9 @@ func TestBot_ActsOnce(t *testing.T) {
 	mirrored.SourceChannelID = "2"
 	outcomes, bot := play(t, Options{Moderator: m}, enforcePolicy("delete", "warn", "timeout 30s", "ban"),
 		[]chatguard.Message{message("a1", "7"), message("a2", "7"), message("b1", "8"), mirrored},
-		[]chatguard.Message{message("a3", "7"), message("c1", "9", chatguard.Moderator), message("c2", "9", chatguard.Moderator)},
-		[]chatguard.Message{message("a4", "7"), message("a5", "7"), message("d1", "5", chatguard.Broadcaster), message("d2", "5", chatguard.Broadcaster)},
-		[]chatguard.Message{message("e1", "6", chatguard.LeadModerator), message("e2", "6", chatguard.LeadModerator)},
+		[]chatguard.Message{message("a3", "7"), message("c1", "9", chatguard.RoleModerator), message("c2", "9", chatguard.RoleModerator)},
+		[]chatguard.Message{message("a4", "7"), message("a5", "7"), message("d1", "5", roles.Broadcaster), message("d2", "5", roles.Broadcaster)},
+		[]chatguard.Message{message("e1", "6", roles.LeadModerator), message("e2", "6", roles.LeadModerator)},
 	)
 	const why = "Too many messages (limit burst)."
 	want := []string{"delete a2", "delete a3", "warn 7 for a3: " + why, "timeout 7 30s: " + why + " The next one is allowed in 60 min.", "ban 7: " + why}
@@ -276,7 +277,7 @@ func TestBot_FailuresAndLimits(t *testing.T) {
 func TestBot_SparesModerators(t *testing.T) {
 	m, p := &recorder{}, enforcePolicy("timeout 30s")
 	p.Exempt = nil
-	for _, role := range []chatguard.Role{chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster} {
+	for _, role := range []chatguard.Role{chatguard.RoleModerator, roles.LeadModerator, roles.Broadcaster} {
 		outcomes, _ := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7", role), message("a2", "7", role)})
 		if len(outcomes) != 1 || outcomes[0].Result != journal.Skipped || len(m.done) != 0 {
 			t.Errorf("%s: %+v, %v", role, outcomes, m.done)

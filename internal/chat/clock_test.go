@@ -25,7 +25,7 @@ func TestBot_ClockSteps(t *testing.T) {
 				s.wait(time.Second)
 				user := fmt.Sprint("user", n)
 				one, two := message(fmt.Sprint("one", n), user), message(fmt.Sprint("two", n), user)
-				order := message(fmt.Sprint("order", n), "9", chatguard.Moderator)
+				order := message(fmt.Sprint("order", n), "9", chatguard.RoleModerator)
 				one.SentAt, two.SentAt, order.SentAt = o.Now(), o.Now(), o.Now()
 				order.Text = "!chatguard status"
 				s.sink.Messages(time.Time{}, []chatguard.Message{one, two})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // First words of the chat commands.
@@ -65,7 +66,7 @@ func isCommand(m *chatguard.Message, allowed bool) bool {
 	return false
 }
 
-func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 0 }
+func isModerator(m *chatguard.Message) bool { return roles.Moderate(m.User.Roles) }
 
 // enqueue queues a command. The command is answered unless acting ends first. enqueue never blocks.
 // If too many of a moderator's commands are pending, enqueue drops the new one, because their order

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // TestCommands checks that !quota is for everyone, and !chatguard for moderators and the
@@ -26,22 +27,22 @@ func TestCommands(t *testing.T) {
 			role         chatguard.Role
 			answered     bool
 		}{
-			{"!quota", "", chatguard.Everyone, true},
-			{"!Quota please", "", chatguard.Subscriber, true},
-			{"!quotas", "", chatguard.Everyone, false},
-			{"say !quota", "", chatguard.Everyone, false},
-			{"!quota\u034f", "", chatguard.Everyone, true},
-			{" \u2060!CHATGUARD\ufe0f\u3000status \u2800", "", chatguard.Moderator, true},
-			{"\u2060 !", "", chatguard.Everyone, false},
-			{"!chatguard status", "", chatguard.Everyone, false},
-			{"!chatguard status", "", chatguard.VIP, false},
-			{"!chatguard status", "", chatguard.Moderator, true},
-			{"!chatguard pause", "", chatguard.LeadModerator, true},
-			{"!chatguard resume", "", chatguard.Broadcaster, true},
-			{"!chatguard reset", "2", chatguard.Broadcaster, false},
-			{"!quota here", "1", chatguard.Everyone, true},
+			{"!quota", "", chatguard.RoleEveryone, true},
+			{"!Quota please", "", roles.Subscriber, true},
+			{"!quotas", "", chatguard.RoleEveryone, false},
+			{"say !quota", "", chatguard.RoleEveryone, false},
+			{"!quota\u034f", "", chatguard.RoleEveryone, true},
+			{" \u2060!CHATGUARD\ufe0f\u3000status \u2800", "", chatguard.RoleModerator, true},
+			{"\u2060 !", "", chatguard.RoleEveryone, false},
+			{"!chatguard status", "", chatguard.RoleEveryone, false},
+			{"!chatguard status", "", roles.VIP, false},
+			{"!chatguard status", "", chatguard.RoleModerator, true},
+			{"!chatguard pause", "", roles.LeadModerator, true},
+			{"!chatguard resume", "", roles.Broadcaster, true},
+			{"!chatguard reset", "2", roles.Broadcaster, false},
+			{"!quota here", "1", chatguard.RoleEveryone, true},
 		} {
-			m := message(test.text+test.source+test.role.String(), test.text+test.role.String(), test.role)
+			m := message(test.text+test.source+string(test.role), test.text+string(test.role), test.role)
 			m.Text, m.SourceChannelID = test.text, test.source
 			s.sink.Messages(time.Time{}, []chatguard.Message{m})
 			s.wait(40 * time.Second)
@@ -72,7 +73,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 		p := s.guard.ChannelPolicy("1")
 		p.Exempt = nil
 		must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
-		elsewhere := message("elsewhere", "9", chatguard.Moderator)
+		elsewhere := message("elsewhere", "9", chatguard.RoleModerator)
 		elsewhere.ChannelID, elsewhere.Text = "2", "!chatguard exempt @x 5m"
 		batch := []chatguard.Message{elsewhere}
 		for n := range 60 {
@@ -81,7 +82,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 			batch = append(batch, m)
 		}
 		for n := range 2 { // the second is throttled
-			m := message(fmt.Sprint("pause", n), "9", chatguard.Moderator)
+			m := message(fmt.Sprint("pause", n), "9", chatguard.RoleModerator)
 			m.Text = "!chatguard pause"
 			batch = append(batch, m)
 		}
@@ -124,7 +125,7 @@ func TestCommands_Crowd(t *testing.T) {
 	testWithBot(t, o, func(s *stage) {
 		s.ask("1", 12)
 		s.wait(3*time.Second + 500*time.Millisecond)
-		m := message("status", "9", chatguard.Moderator)
+		m := message("status", "9", chatguard.RoleModerator)
 		m.Text = "!chatguard status"
 		s.sink.Messages(time.Time{}, []chatguard.Message{m})
 		s.wait(10 * time.Second)
@@ -229,7 +230,7 @@ func TestCommands_TooManyOfModerators(t *testing.T) {
 		}
 		release = make(chan struct{})
 		for n := range maxCommands + 2 {
-			m := message(fmt.Sprint("pause", n), "9", chatguard.Moderator)
+			m := message(fmt.Sprint("pause", n), "9", chatguard.RoleModerator)
 			m.Text = "!chatguard pause"
 			s.sink.Messages(time.Time{}, []chatguard.Message{m})
 			synctest.Wait()

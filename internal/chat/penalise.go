@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/penalties"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // task is an action on a user, for one message or several.
@@ -121,17 +122,13 @@ func (e skipError) Error() string { return string(e) }
 // this process resumes after it was suspended.
 const tooOld = time.Minute
 
-// moderators are the roles that moderate a channel. The Bot never acts on them, whatever the policy
-// says.
-var moderators = chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
-
 // penalise carries out a penalty for a throttled message.
 func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) error {
 	moderator := b.options.Moderator
 	if moderator == nil {
 		return skipError("there is no token: chatguard only reads")
 	}
-	if j.message.User.Roles&moderators != 0 {
+	if roles.Moderate(j.message.User.Roles) { // whatever the policy says
 		return skipError("moderators and the broadcaster are never acted on")
 	}
 	if b.options.Now().Sub(j.verdict.At) > tooOld {

@@ -115,6 +115,7 @@ func (r *reader) readChannel(all chatguard.Policy, keys map[string]any, at place
 		return p, r.fail(limits, "an empty list removes no limit (to replace a limit, add one of the same name)")
 	}
 	p.Timezone = cmp.Or(p.Timezone, all.Timezone)
+	r.fitExempt(&p, at)
 	if err := r.checkPolicy(p, at); err != nil {
 		return p, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/penalties"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 const withChannels = `
@@ -190,13 +191,13 @@ func TestChannel_EveryKeyOfLimit(t *testing.T) {
 	assertEqual(t, "limits", c.Policy.Limits, []chatguard.Limit{
 		{
 			Name: "slow", Algorithm: chatguard.LeakyBucket, Per: chatguard.PerChannel, Mode: chatguard.ModeObserve, CountThrottled: true,
-			Every: 90 * time.Second, Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}},
+			Every: 90 * time.Second, Roles: map[chatguard.Role]chatguard.Override{roles.VIP: {Queue: 7}},
 		}, {
 			Name: "month", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 6_000_000, Every: 30 * day,
-			Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 7_000_000}},
+			Roles: map[chatguard.Role]chatguard.Override{roles.VIP: {Messages: 7_000_000}},
 		}, {
 			Name: "bucket", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: day,
-			Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Refill: 12 * time.Hour}},
+			Roles: map[chatguard.Role]chatguard.Override{roles.VIP: {Refill: 12 * time.Hour}},
 		},
 	})
 }

@@ -25,6 +25,7 @@ func (r *reader) finish(c *Config) error {
 	if len(c.Policy.Limits) == 0 {
 		return r.fail(place{"limit"}, "an empty list would limit nobody (leave it out for the two default limits)")
 	}
+	r.fitExempt(&c.Policy, nil)
 	return cmp.Or(r.checkPolicy(c.Policy, nil), r.checkLadder(c, c.Policy, nil))
 }
 

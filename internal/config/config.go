@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/penalties"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // Config is everything that an owner can set before chatguard starts. Load, Parse and Default
@@ -169,10 +171,12 @@ type Web struct {
 func (c *Config) TokenFile() string { return c.Database + ".token" }
 
 // DefaultPolicy returns the policy of an empty file. It has the limits of chatguard.DefaultPolicy,
-// but it only observes, and its ladder is one for a bot.
+// but it only observes. Its roles are Twitch's, and its ladder is one for a bot.
 func DefaultPolicy() chatguard.Policy {
 	policy := chatguard.DefaultPolicy()
 	policy.Mode = chatguard.ModeObserve
+	policy.Roles = slices.Clone(roles.Twitch)
+	policy.Exempt = []chatguard.Role{roles.Broadcaster, roles.LeadModerator, roles.Moderator}
 	policy.Penalties.Ladder = []chatguard.Penalty{
 		{Action: chatguard.ActionDelete},
 		{Action: chatguard.ActionDelete},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 func mustParse(t *testing.T, name, text string, env variables) Config {
@@ -49,7 +50,7 @@ func TestParse_DesignSample(t *testing.T) {
 	want.Database = filepath.Join("testdata", "chatguard.db")
 	want.Timezone, want.Policy.Timezone = "Europe/Berlin", "Europe/Berlin"
 	want.Twitch.Channels = []string{"yourchannel"}
-	want.Policy.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}}
+	want.Policy.Limits[0].Roles = map[chatguard.Role]chatguard.Override{roles.Subscriber: {Burst: 5}}
 	assertEqual(t, "sample", got, want)
 }
 
@@ -113,6 +114,7 @@ func TestParse_EveryValue(t *testing.T) {
 		level = "debug"
 		[policy]
 		mode = "enforce"
+		roles = ["vip", "everyone"]
 		exempt = []
 		exempt_messages = ["bits"]
 		[[limit]]
@@ -170,13 +172,14 @@ func TestParse_EveryValue(t *testing.T) {
 		},
 		Log: Log{Format: LogJSON, Level: "debug"},
 		Policy: chatguard.Policy{
-			Mode:           chatguard.ModeEnforce,
-			Exempt:         []chatguard.Role{},
-			ExemptMessages: []chatguard.MessageKind{chatguard.Bits},
-			Timezone:       "Asia/Kolkata",
+			Mode:        chatguard.ModeEnforce,
+			Roles:       []chatguard.Role{roles.VIP, roles.Everyone},
+			Exempt:      []chatguard.Role{},
+			ExemptKinds: []string{roles.Bits},
+			Timezone:    "Asia/Kolkata",
 			Limits: []chatguard.Limit{{
 				Name: "day", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "America/Lima", ResetAt: "04:30", Period: chatguard.PeriodWeek, FirstDay: "sunday",
-				Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 20}, chatguard.Everyone: {Messages: 11}},
+				Roles: map[chatguard.Role]chatguard.Override{roles.VIP: {Messages: 20}, chatguard.RoleEveryone: {Messages: 11}},
 			}},
 			Penalties: chatguard.Penalties{
 				Ladder: []chatguard.Penalty{{Action: chatguard.ActionTimeout, UntilRefill: true}, {Action: chatguard.ActionBan}},

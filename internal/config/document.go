@@ -23,13 +23,14 @@ type document struct {
 
 // policyTable is [policy]: the part of a chatguard.Policy without its own table.
 type policyTable struct {
-	Mode           *chatguard.Mode          `toml:"mode"`
-	Exempt         *[]chatguard.Role        `toml:"exempt"`
-	ExemptMessages *[]chatguard.MessageKind `toml:"exempt_messages"`
+	Mode        *chatguard.Mode   `toml:"mode"`
+	Roles       *[]chatguard.Role `toml:"roles"`
+	Exempt      *[]chatguard.Role `toml:"exempt"`
+	ExemptKinds *[]string         `toml:"exempt_messages"`
 }
 
 func policyTableOf(p *chatguard.Policy) policyTable {
-	return policyTable{&p.Mode, &p.Exempt, &p.ExemptMessages}
+	return policyTable{&p.Mode, &p.Roles, &p.Exempt, &p.ExemptKinds}
 }
 
 // documentOf returns the outline of c. Setting a value in the outline sets it in c.

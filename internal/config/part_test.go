@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 func TestPart(t *testing.T) {
 	day := chatguard.DailyWindowLimit("day", 301)
-	day.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 3}}
+	day.Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Messages: 3}}
 	bucket := chatguard.TokenBucketLimit("burst", 3, 4*time.Second)
-	bucket.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 5}, chatguard.Subscriber: {Refill: time.Second}}
+	bucket.Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Burst: 5}, roles.Subscriber: {Refill: time.Second}}
 	queue := chatguard.LeakyBucketLimit("queue", time.Second, 4)
-	queue.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 1}, chatguard.Subscriber: {Queue: 9}}
-	whole := chatguard.Policy{Limits: []chatguard.Limit{day, bucket, queue, chatguard.SlidingLogLimit("log", 10, time.Minute)}}
+	queue.Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Queue: 1}, roles.Subscriber: {Queue: 9}}
+	whole := chatguard.Policy{Roles: roles.Twitch, Limits: []chatguard.Limit{day, bucket, queue, chatguard.SlidingLogLimit("log", 10, time.Minute)}}
 	half := whole.Clone()
-	half.Limits[0].Messages, half.Limits[0].Roles = 150, map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 1}}
+	half.Limits[0].Messages, half.Limits[0].Roles = 150, map[chatguard.Role]chatguard.Override{roles.VIP: {Messages: 1}}
 	half.Limits[1].Burst, half.Limits[1].Refill = 1, 8*time.Second
-	half.Limits[1].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 2}, chatguard.Subscriber: {Refill: 2 * time.Second}}
+	half.Limits[1].Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Burst: 2}, roles.Subscriber: {Refill: 2 * time.Second}}
 	half.Limits[2].Queue, half.Limits[2].Every = 1, 2*time.Second
-	half.Limits[2].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: chatguard.NoQueue}, chatguard.Subscriber: {Queue: 4}}
+	half.Limits[2].Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Queue: chatguard.NoQueue}, roles.Subscriber: {Queue: 4}}
 	half.Limits[3].Messages = 5
 	before := whole.Clone()
 	got, err := Part(whole, 0.5)
@@ -62,7 +63,7 @@ func TestPart_NeverAboveTheWhole(t *testing.T) {
 
 func TestPart_TooSmall(t *testing.T) {
 	role := chatguard.FixedWindowLimit("of roles", 10, time.Hour)
-	role.Roles = map[chatguard.Role]chatguard.Override{chatguard.FirstTimer: {Messages: 1}}
+	role.Roles = map[chatguard.Role]chatguard.Override{roles.FirstTimer: {Messages: 1}}
 	for _, l := range []chatguard.Limit{
 		chatguard.TokenBucketLimit("burst", 1, time.Second),
 		chatguard.LeakyBucketLimit("queue", time.Second, 0),

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/chatguard/chatguard"
@@ -67,4 +68,13 @@ func (r *reader) failLimit(limits []chatguard.Limit, wrong *chatguard.PolicyErro
 		failure.Problem = fmt.Sprintf("%s is missing: %s", wrong.Parameter, wrong.Problem)
 	}
 	return failure
+}
+
+// fitExempt removes the roles that the policy doesn't list from its exempt roles, unless the file or
+// the environment sets these.
+func (r *reader) fitExempt(p *chatguard.Policy, at place) {
+	exempt := at.child("policy").child("exempt")
+	if _, set := r.variables[exempt.String()]; !set && !exempt.isIn(r.tree) {
+		p.Exempt = slices.DeleteFunc(p.Exempt, func(role chatguard.Role) bool { return !slices.Contains(p.Roles, role) })
+	}
 }

@@ -2,11 +2,15 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 
@@ -31,7 +35,7 @@ func WritePolicy(p chatguard.Policy) ([]byte, error) {
 	w.writeTable("[policy]", namesOf(reflect.ValueOf(policyTableOf(&p))), values)
 	limits, _ := values["limits"].([]any)
 	for _, limit := range limits {
-		w.writeLimit(limit.(map[string]any))
+		w.writeLimit(limit.(map[string]any), p.Roles)
 	}
 	penalties, _ := values["penalties"].(map[string]any)
 	w.writeTable("[penalties]", namesOf(reflect.ValueOf(p.Penalties)), penalties)
@@ -57,14 +61,25 @@ type tableWriter struct {
 }
 
 // writeLimit writes a limit and then the numbers of its roles, highest first.
-func (w *tableWriter) writeLimit(limit map[string]any) {
+func (w *tableWriter) writeLimit(limit map[string]any, order []chatguard.Role) {
 	w.writeTable("[[limit]]", namesOf(reflect.ValueOf(chatguard.Limit{})), limit)
 	roles, _ := limit["roles"].(map[string]any)
-	for _, role := range slices.Backward(chatguard.RoleNames()) {
+	names := slices.SortedFunc(maps.Keys(roles), func(a, b string) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, chatguard.Role(a)), slices.Index(order, chatguard.Role(b))), strings.Compare(a, b))
+	})
+	for _, role := range names {
 		if numbers, ok := roles[role].(map[string]any); ok {
-			w.writeTable("[limit.roles."+role+"]", namesOf(reflect.ValueOf(chatguard.Override{})), numbers)
+			w.writeTable("[limit.roles."+tomlKey(role)+"]", namesOf(reflect.ValueOf(chatguard.Override{})), numbers)
 		}
 	}
+}
+
+// tomlKey returns a role's name as a key: quoted if it has colons.
+func tomlKey(role string) string {
+	if strings.Contains(role, ":") {
+		return strconv.Quote(role)
+	}
+	return role
 }
 
 func (w *tableWriter) writeTable(heading string, names []string, values map[string]any) {

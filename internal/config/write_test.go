@@ -8,21 +8,22 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/penalties"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 func TestWritePolicy_RoundTrip(t *testing.T) {
 	everything := DefaultPolicy()
 	everything.Mode, everything.Timezone, everything.Exempt = chatguard.ModeEnforce, "Europe/Berlin", []chatguard.Role{}
-	everything.ExemptMessages = []chatguard.MessageKind{chatguard.Bits, chatguard.Resub}
+	everything.ExemptKinds = []string{roles.Bits, roles.Resub}
 	everything.Penalties.ForgetAfter = 0 // never
 	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: penalties.MaxTimeout})
 	everything.Limits[0].Roles = map[chatguard.Role]chatguard.Override{
-		chatguard.Subscriber: {Burst: 5, Refill: 1500 * time.Millisecond}, chatguard.VIP: {}, chatguard.FirstTimer: {Burst: 1},
+		roles.Subscriber: {Burst: 5, Refill: 1500 * time.Millisecond}, roles.VIP: {}, roles.FirstTimer: {Burst: 1},
 	}
 	everything.Limits = append(everything.Limits,
 		chatguard.Limit{
 			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.ModeObserve,
-			Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: chatguard.NoQueue}, chatguard.VIP: {Queue: 9}, chatguard.FirstTimer: {}},
+			Roles: map[chatguard.Role]chatguard.Override{roles.Subscriber: {Queue: chatguard.NoQueue}, roles.VIP: {Queue: 9}, roles.FirstTimer: {}},
 		},
 		chatguard.Limit{
 			Name: "month", Algorithm: chatguard.SlidingWindow, Per: chatguard.PerUserEverywhere, Messages: 2147483647, Every: 720 * time.Hour,
@@ -53,9 +54,9 @@ func TestWritePolicy_DaysAndNoQueue(t *testing.T) {
 		ladder = ["delete", "timeout 14d"]
 		forget_after = "2d"
 	`, nil).Policy
-	roles := read.Limits[0].Roles
-	if roles[chatguard.VIP].Queue != chatguard.NoQueue || roles[chatguard.Subscriber].Queue != 0 {
-		t.Errorf("roles %+v", roles)
+	own := read.Limits[0].Roles
+	if own[roles.VIP].Queue != chatguard.NoQueue || own[roles.Subscriber].Queue != 0 {
+		t.Errorf("roles %+v", own)
 	}
 	if read.Penalties.Ladder[1].Duration != penalties.MaxTimeout || read.Penalties.ForgetAfter != 2*day {
 		t.Errorf("penalties %+v", read.Penalties)
@@ -67,6 +68,7 @@ func TestWritePolicy_Readable(t *testing.T) {
 
 [policy]
 mode = "observe"
+roles = ["broadcaster", "lead_moderator", "moderator", "vip", "subscriber", "everyone", "first_timer"]
 exempt = ["broadcaster", "lead_moderator", "moderator"]
 exempt_messages = []
 

@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/policies/policiestest"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // memory is a Store in memory that can be made to fail.
@@ -217,7 +218,7 @@ func (d *harness) start(raid Raid) {
 func (d *harness) say(login string, roles ...chatguard.Role) chatguard.Verdict {
 	d.Helper()
 	d.id++
-	m := chatguard.Message{ID: fmt.Sprint(d.id), ChannelID: channel, SentAt: time.Now(), User: chatguard.User{ID: "id of " + login, Login: login, Roles: chatguard.RolesOf(roles...)}}
+	m := chatguard.Message{ID: fmt.Sprint(d.id), ChannelID: channel, SentAt: time.Now(), User: chatguard.User{ID: "id of " + login, Login: login, Roles: chatguard.Roles(roles)}}
 	v, err := d.guard.Check(d.Context(), m)
 	must(d, err)
 	if v.Throttled() {
@@ -239,7 +240,7 @@ func (d *harness) passes(login string, want bool, roles ...chatguard.Role) {
 // command runs a chat command as the moderator berta and checks the answer.
 func (d *harness) command(text, want string) {
 	d.Helper()
-	m := chatguard.Message{ChannelID: channel, Text: text, User: chatguard.User{ID: "9", Login: "berta", Roles: chatguard.RolesOf(chatguard.Moderator)}}
+	m := chatguard.Message{ChannelID: channel, Text: text, User: chatguard.User{ID: "9", Login: "berta", Roles: chatguard.Roles{chatguard.RoleModerator}}}
 	if got := d.Commands.Answer(d.Context(), m); got != want {
 		d.Errorf("%s: %q\nwant %q", text, got, want)
 	}
@@ -496,24 +497,24 @@ func TestRaid_RestartedGoesOn(t *testing.T) {
 // A user with tighter limits keeps them, and roles with their own numbers keep these.
 func TestRaid_LoosensNothing(t *testing.T) {
 	raid := Raid{FirstTimerBurst: 1, FirstTimerRefill: Duration(30 * time.Second)}
-	limit := func(roles map[chatguard.Role]chatguard.Override) chatguard.Policy {
-		return chatguard.Policy{Limits: []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 4 * time.Second, Roles: roles}}}
+	limit := func(own map[chatguard.Role]chatguard.Override) chatguard.Policy {
+		return chatguard.Policy{Limits: []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 4 * time.Second, Roles: own}}}
 	}
-	type roles = map[chatguard.Role]chatguard.Override
+	type numbers = map[chatguard.Role]chatguard.Override
 	for name, test := range map[string]struct {
-		before roles
-		want   roles
+		before numbers
+		want   numbers
 		burst  int
 		refill time.Duration
 	}{
-		"nobody has any": {nil, roles{chatguard.FirstTimer: {Burst: 1, Refill: 30 * time.Second}}, 3, 4 * time.Second},
+		"nobody has any": {nil, numbers{roles.FirstTimer: {Burst: 1, Refill: 30 * time.Second}}, 3, 4 * time.Second},
 		"stricter first-timers": {
-			roles{chatguard.FirstTimer: {Refill: 5 * time.Minute}},
-			roles{chatguard.FirstTimer: {Burst: 1, Refill: 5 * time.Minute}}, 3, 4 * time.Second,
+			numbers{roles.FirstTimer: {Refill: 5 * time.Minute}},
+			numbers{roles.FirstTimer: {Burst: 1, Refill: 5 * time.Minute}}, 3, 4 * time.Second,
 		},
 		"everyone": {
-			roles{chatguard.Everyone: {Refill: 20 * time.Second}, chatguard.Subscriber: {Burst: 5}},
-			roles{chatguard.FirstTimer: {Burst: 1, Refill: 30 * time.Second}, chatguard.Subscriber: {Burst: 5, Refill: 4 * time.Second}}, 3, 20 * time.Second,
+			numbers{chatguard.RoleEveryone: {Refill: 20 * time.Second}, roles.Subscriber: {Burst: 5}},
+			numbers{roles.FirstTimer: {Burst: 1, Refill: 30 * time.Second}, roles.Subscriber: {Burst: 5, Refill: 4 * time.Second}}, 3, 20 * time.Second,
 		},
 	} {
 		got := raid.over(limit(test.before)).Limits[0]
@@ -527,7 +528,7 @@ func TestRaid_LoosensNothing(t *testing.T) {
 func TestRaid_LowersReserve(t *testing.T) {
 	raid := Raid{FirstTimerBurst: 2, FirstTimerRefill: Duration(30 * time.Second)}
 	got := raid.over(chatguard.Policy{Limits: []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 10, Refill: 4 * time.Second, Reserve: 6}}}).Limits[0]
-	if newcomer := got.Roles[chatguard.FirstTimer]; newcomer.Burst != 2 || got.Reserve != 1 || got.Burst != 10 {
+	if newcomer := got.Roles[roles.FirstTimer]; newcomer.Burst != 2 || got.Reserve != 1 || got.Burst != 10 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -542,21 +543,21 @@ func TestRaid(t *testing.T) {
 		d.runControls()
 		d.command("!chatguard set burst 3", "Set. I enforce burst (3, one more every 1h), daily (300 a day).")
 		d.command("!chatguard raid on", "Raid mode is on for 5 min.")
-		d.passes("newcomer", true, chatguard.FirstTimer)
-		d.passes("newcomer", false, chatguard.FirstTimer)
+		d.passes("newcomer", true, roles.FirstTimer)
+		d.passes("newcomer", false, roles.FirstTimer)
 		d.passes("anna", true)
 		d.passes("anna", true)
 		d.passes("berta", false) // the shared burst of three is used up
 		d.command("!chatguard status", "I enforce burst (3, one more every 1h), daily (300 a day), raid (3, one more every 1h). Raid mode lasts another 5 min.")
 		time.Sleep(5*time.Minute + time.Second)
 		synctest.Wait()
-		d.passes("newcomer", true, chatguard.FirstTimer)
+		d.passes("newcomer", true, roles.FirstTimer)
 		d.passes("berta", true)
 		d.command("!chatguard raid ON 1h \U000E0000", "Raid mode is on for 60 min.")
 		d.command("!chatguard\ufe0f raid on 1h\u2800 \u034f", "Raid mode is on for 60 min.")
 		d.command("!chatguard raid off", "Raid mode is off.")
-		d.passes("carla", true, chatguard.FirstTimer)
-		d.passes("carla", true, chatguard.FirstTimer)
+		d.passes("carla", true, roles.FirstTimer)
+		d.passes("carla", true, roles.FirstTimer)
 		d.wantAudits("1 raid  by twitch:berta", "1 raid  by chatguard", "1 raid  by twitch:berta", "1 raid  by twitch:berta", "1 raid  by twitch:berta")
 	})
 }
@@ -565,11 +566,11 @@ func TestRaid(t *testing.T) {
 func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
 	inBubble(t, Raid{FirstTimerBurst: 1}, func(d *harness) {
 		p := d.guard.ChannelPolicy(channel)
-		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Everyone: {Burst: 2}, chatguard.VIP: {Burst: 9}}
+		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.RoleEveryone: {Burst: 2}, roles.VIP: {Burst: 9}}
 		must(t, inner.At(d.guard, time.Now()).SetChannelPolicy(channel, p))
 		d.command("!chatguard raid on", "Raid mode is on for 10 min.")
-		d.passes("newcomer", true, chatguard.FirstTimer)
-		d.passes("newcomer", false, chatguard.FirstTimer)
+		d.passes("newcomer", true, roles.FirstTimer)
+		d.passes("newcomer", false, roles.FirstTimer)
 		d.passes("anna", true)
 		d.passes("anna", true)
 		d.passes("anna", false)
@@ -627,7 +628,7 @@ func TestQuota(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		ask := func(want string, roles ...chatguard.Role) {
 			t.Helper()
-			m := chatguard.Message{ChannelID: channel, Text: "!quota", User: chatguard.User{ID: "id of anna", DisplayName: "Anna", Roles: chatguard.RolesOf(roles...)}}
+			m := chatguard.Message{ChannelID: channel, Text: "!quota", User: chatguard.User{ID: "id of anna", DisplayName: "Anna", Roles: chatguard.Roles(roles)}}
 			if got := d.Commands.Answer(d.Context(), m); got != want {
 				t.Errorf("%q\nwant %q", got, want)
 			}
@@ -636,7 +637,7 @@ func TestQuota(t *testing.T) {
 		d.say("anna")
 		time.Sleep(12 * time.Minute)
 		ask("@Anna: messages left: burst 0 of 1, next in 48 min; daily 299 of 300, resets in 23 h 48 min.")
-		ask("@Anna: you have no limits here.", chatguard.VIP, chatguard.Moderator)
+		ask("@Anna: you have no limits here.", roles.VIP, chatguard.RoleModerator)
 		p := d.guard.ChannelPolicy(channel)
 		p.Limits = []chatguard.Limit{{Name: "all", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 5, Refill: time.Second}}
 		must(t, inner.At(d.guard, time.Now()).SetChannelPolicy(channel, p))

@@ -11,7 +11,7 @@ import (
 // quota describes what a user has left of each limit.
 func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 	now := c.records.now()
-	m.SentAt, m.Cost, m.Kind = now, 1, 0 // as the next ordinary message
+	m.SentAt, m.Cost, m.Kinds = now, 1, nil // as the next ordinary message
 	e, err := limitinfo.Explain(ctx, c.guard, m)
 	if err != nil {
 		return "" // a user who cannot be judged has no quota

@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // Raid is the overlay of raid mode. Its zero value lasts ten minutes and changes nothing.
@@ -70,11 +71,11 @@ func (r Raid) narrow(l *chatguard.Limit) {
 	for role, o := range l.Roles {
 		l.Roles[role] = bucketNumbers(*l, o)
 	}
-	if everyone, ok := l.Roles[chatguard.Everyone]; ok {
+	if everyone, ok := l.Roles[chatguard.RoleEveryone]; ok {
 		l.Burst, l.Refill, l.ExtraBurst, l.ExtraRefill = everyone.Burst, everyone.Refill, everyone.ExtraBurst, everyone.ExtraRefill
-		delete(l.Roles, chatguard.Everyone)
+		delete(l.Roles, chatguard.RoleEveryone)
 	}
-	newcomer, ok := l.Roles[chatguard.FirstTimer]
+	newcomer, ok := l.Roles[roles.FirstTimer]
 	if !ok {
 		newcomer = bucketNumbers(*l, chatguard.Override{})
 	}
@@ -87,7 +88,7 @@ func (r Raid) narrow(l *chatguard.Limit) {
 	if l.Algorithm == chatguard.Cascade {
 		newcomer.ExtraRefill = max(time.Duration(r.FirstTimerRefill), newcomer.ExtraRefill)
 	}
-	l.Roles[chatguard.FirstTimer] = newcomer
+	l.Roles[roles.FirstTimer] = newcomer
 }
 
 // bucketNumbers returns all numbers of a token-bucket or a cascade for users with that override.

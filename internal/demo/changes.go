@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // raidAt is how long before the demo's start a raid came.
@@ -38,7 +39,7 @@ func (p *past) addChanges() {
 		lastStream - 65*time.Minute: func(ctx context.Context) error {
 			return p.revise(ctx, first, berta, func(l *chatguard.Limit) {
 				l.Refill = 4 * time.Second
-				l.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 6}, chatguard.Subscriber: {Burst: 5, Refill: 3 * time.Second}}
+				l.Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Burst: 6}, roles.Subscriber: {Burst: 5, Refill: 3 * time.Second}}
 			})
 		},
 		lastStream - 70*time.Minute: func(ctx context.Context) error {

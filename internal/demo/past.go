@@ -20,6 +20,7 @@ import (
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // The demo's past, as times before its start. There was a stream on the evening before, and the
@@ -218,15 +219,16 @@ func (p *past) restoreTimeouts() {
 }
 
 // rolesOfLine returns the roles that a line's badges stand for.
-func rolesOfLine(l faketwitch.Line) (roles chatguard.Roles) {
+func rolesOfLine(l faketwitch.Line) chatguard.Roles {
+	var set roles.Set
 	for badge := range strings.SplitSeq(l.Badges, ",") {
 		name, _, _ := strings.Cut(badge, "/")
 		if role, ok := twitch.RoleOfBadge(name); ok {
-			roles |= chatguard.RolesOf(role)
+			set = set.With(role)
 		}
 	}
 	if l.First {
-		roles |= chatguard.RolesOf(chatguard.FirstTimer)
+		set = set.With(roles.FirstTimer)
 	}
-	return roles
+	return set.Roles()
 }

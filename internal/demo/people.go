@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // userKey is a user in a channel, by ID.
@@ -41,9 +42,8 @@ func (all people) note(user userKey, l faketwitch.Line, v chatguard.Verdict) {
 // chattiest returns a channel's users by the number of their messages, most first. Staff are left
 // out.
 func (all people) chattiest(channelID string) []userKey {
-	moderates := chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
 	users := slices.Collect(maps.Keys(all))
-	users = slices.DeleteFunc(users, func(u userKey) bool { return u.channelID != channelID || rolesOfLine(all[u].line)&moderates != 0 })
+	users = slices.DeleteFunc(users, func(u userKey) bool { return u.channelID != channelID || roles.Moderate(rolesOfLine(all[u].line)) })
 	slices.SortFunc(users, func(a, b userKey) int {
 		return cmp.Or(cmp.Compare(all[b].messages, all[a].messages), cmp.Compare(a.userID, b.userID))
 	})

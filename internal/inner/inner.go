@@ -47,6 +47,12 @@ type Guard interface {
 	// Timezone returns the name of the time zone of the policy by which the Guard judges a channel's
 	// messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the policy.
 	Timezone(channelID string) string
+	// KnowsRole reports whether the policy in force in a channel names the role: in its list, as
+	// exempt, or in a limit. Other roles have no effect there.
+	KnowsRole(channelID string, r chatguard.Role) bool
+
+	// KnowsKind reports whether the policy in force in a channel names the kind of messages.
+	KnowsKind(channelID, kind string) bool
 }
 
 // Of returns the inner methods of a Guard.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // TimelineMessage is one message in the timeline: its author, time, roles, cost and kind. It does
@@ -15,6 +16,6 @@ type TimelineMessage struct {
 	Login     string          `json:"login"`
 	Roles     chatguard.Roles `json:"roles"`
 	Cost      int             `json:"cost"`
-	// MessageKind is zero for an ordinary message.
-	MessageKind chatguard.MessageKind `json:"message_kind,omitzero"`
+	// MessageKinds are empty for an ordinary message.
+	MessageKinds roles.Kinds `json:"message_kind,omitempty"`
 }

@@ -50,7 +50,7 @@ func (m *Message) AppendJSON(b []byte) []byte {
 	if m.Login != "" {
 		b = appendText(append(b, `,"login":`...), m.Login)
 	}
-	if m.Roles != 0 {
+	if len(m.Roles) > 0 {
 		roles, _ := m.Roles.MarshalJSON() // a list of names can't fail
 		b = append(append(b, `,"roles":`...), roles...)
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
@@ -25,9 +28,9 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 	if len(of.Limits) > MaxLimits {
 		return nil, errLimits(number, len(of.Limits))
 	}
-	l := &lane{number: number, name: of.Name, policy: chatguard.Policy{Timezone: timezone, Limits: named(of.Limits)}, roles: of.Roles}
+	l := &lane{number: number, name: of.Name, policy: chatguard.Policy{Timezone: timezone, Roles: rolesIn(of.Limits), Limits: named(of.Limits)}, roles: of.Roles}
 	for _, limit := range l.policy.Limits {
-		alone := chatguard.Policy{Timezone: timezone, Limits: []chatguard.Limit{limit}}
+		alone := chatguard.Policy{Timezone: timezone, Roles: l.policy.Roles, Limits: []chatguard.Limit{limit}}
 		if err := alone.Validate(); err != nil {
 			if mistake, ok := errors.AsType[*chatguard.PolicyError](err); ok {
 				mistake.Limit = "" // the Error names it
@@ -46,6 +49,19 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 		l.name = nameOf(l.policy.Limits)
 	}
 	return l, nil
+}
+
+// rolesIn returns Twitch's roles, and then the other roles that have numbers in the limits, by name.
+func rolesIn(limits []chatguard.Limit) []chatguard.Role {
+	known := slices.Clone(roles.Twitch)
+	for _, l := range limits {
+		for _, role := range slices.Sorted(maps.Keys(l.Roles)) {
+			if !slices.Contains(known, role) {
+				known = append(known, role)
+			}
+		}
+	}
+	return known
 }
 
 // nameOf returns the text of a lane's limits.
@@ -92,7 +108,7 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 		if err := done.pause(ctx, i, each); err != nil {
 			return nil, err
 		}
-		m.User.Roles |= l.roles
+		m.User.Roles = append(slices.Clone(m.User.Roles), l.roles...)
 		if err := moving.before(&m); err != nil {
 			return nil, err
 		}

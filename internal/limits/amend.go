@@ -4,7 +4,7 @@ package limits
 type Refund struct {
 	At    int64 // when it counted
 	N     int64 // what it spent
-	Roles uint8 // its author's roles at that time
+	Roles Roles // its author's roles at that time
 	// Observed means that an observing limit had no room for it. Such a limit may have spent
 	// nothing, so no observing limit refunds anything.
 	Observed bool
@@ -22,7 +22,7 @@ func (t *Table) Refund(user string, f Refund, now int64) {
 // refund is Table.Refund for one row.
 func (a *account) refund(f Refund, now int64) {
 	back := spentMessage{at: f.At, n: f.N, later: f.Shared}
-	rules := a.set.rulesOf(a.personal, f.Roles)
+	rules := a.set.rulesOf(a.personal, f.Roles.in(a.set.roles))
 	a.giveBack(rules, back, changeTime(a.row, now), func(r *Rule) bool { return !f.Observed || !r.observes })
 }
 

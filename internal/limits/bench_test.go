@@ -38,23 +38,19 @@ func BenchmarkChange(b *testing.B) {
 	b.ReportMetric(float64(all.Microseconds())/float64(shards), "µs/shard")
 }
 
-// BenchmarkCompile compiles the largest policy: each limit has other numbers for other roles, so
-// that every combination of roles has its own variant.
+// BenchmarkCompile compiles a policy whose limits have other numbers for each role.
 func BenchmarkCompile(b *testing.B) {
 	for _, of := range []Limit{bucket(3, 4*time.Second), dailyLimit(300, "Europe/Berlin", "04:00")} {
 		b.Run(of.Algorithm, func(b *testing.B) {
 			limits := manyLimits(MaxLimits, of)
 			for i := range limits {
-				limits[i].Roles = map[uint8]Numbers{}
-				for bit := range uint8(roleBits) {
-					if i < roleBits && i != int(bit) {
-						continue // each of the first seven limits has one role; the others have all roles
-					}
-					limits[i].Roles[bit] = Numbers{Burst: of.Burst * 2, Messages: of.Messages * 2}
+				limits[i].Roles = map[string]Numbers{}
+				for _, role := range testRoles.Names() {
+					limits[i].Roles[role] = Numbers{Burst: of.Burst * 2, Messages: of.Messages * 2}
 				}
 			}
 			for b.Loop() {
-				if _, err := Compile(limits, Strikes{}); err != nil {
+				if _, err := Compile(limits, testRoles, Strikes{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -241,7 +241,7 @@ func TestTidy_IsInvisible(t *testing.T) {
 			q := Request{
 				At:    now - rapid.SampledFrom([]int64{0, 0, 1, 1e9, 60e9}).Draw(rt, "late by"),
 				Cost:  int64(rapid.IntRange(1, 3).Draw(rt, "cost")),
-				Roles: rapid.SampledFrom([]uint8{0, 0, 1 << subscriberBit}).Draw(rt, "roles"),
+				Roles: rapid.SampledFrom([]Roles{{}, {}, rolesOf("subscriber")}).Draw(rt, "roles"),
 			}
 			user := rapid.SampledFrom(users).Draw(rt, "user")
 			d, want := tidy.judge(user, q), still.judge(user, q)

@@ -136,9 +136,18 @@ func (c conversion) newUserRow() []uint64 {
 		before = make([]uint64, c.old.width)
 	}
 	row := make([]uint64, c.set.width)
-	copy(row, before[:headerWords])
+	c.copyHead(row, before)
 	c.convert(row, c.set.rules, before, c.old.rules)
 	return row
+}
+
+// copyHead copies the words before the first limit's state.
+func (c conversion) copyHead(row, before []uint64) {
+	copy(row, before[:headerWords])
+	if c.old.roles != c.set.roles {
+		row[wordMeta] &^= maxRoles << rolesShift
+	}
+	c.set.setRoles(row, Roles{c.old.roles, c.old.rolesOf(before)}.in(c.set.roles))
 }
 
 // convert fills a row, which contains only its header, with the user's usage under the old rules.
@@ -186,10 +195,10 @@ func (s *shard) change(c *conversion, most int) {
 		row := s.row(slot)
 		copy(before, old.row(slot))
 		clear(row[headerWords:])
-		copy(row, before[:headerWords])
+		c.copyHead(row, before)
 		oldRules := spentUnder[row[wordUser]]
 		if oldRules == nil {
-			oldRules = c.old.rulesFor(rolesOf(row))
+			oldRules = c.old.rulesFor(c.old.rolesOf(before))
 		}
 		c.convert(row, s.rulesOf(row), before, oldRules)
 		if c.set.unsent > 0 {
@@ -206,7 +215,7 @@ func (s *shard) change(c *conversion, most int) {
 }
 
 // personalRules returns the current rules of users with a personal record, by key. It clears the
-// records' variants, so that the rules are built again after a change.
+// records' rules, so that they are built again after a change.
 func (s *shard) personalRules() map[uint64][]Rule {
 	if len(s.personal) == 0 {
 		return nil
@@ -214,9 +223,9 @@ func (s *shard) personalRules() map[uint64][]Rule {
 	rules := make(map[uint64][]Rule, len(s.personal))
 	for key, p := range s.personal {
 		if slot, ok := s.find(key, hashOf(key), ""); ok {
-			rules[key] = p.rulesFor(s.set, rolesOf(s.row(slot)))
+			rules[key] = p.rulesFor(s.set, s.set.rolesOf(s.row(slot)))
 		}
-		p.variants = nil
+		p.rules = nil
 	}
 	return rules
 }

@@ -20,13 +20,13 @@ func TestCompile_TooManyLimits(t *testing.T) {
 	for i := range spread {
 		spread[i].Scope = Scope(i % int(Scopes))
 	}
-	if _, err := Compile(spread, Strikes{}); err != nil {
+	if _, err := Compile(spread, testRoles, Strikes{}); err != nil {
 		t.Errorf("%d limits: %v", len(spread), err)
 	}
 	for _, more := range []int{1, 14_000} {
 		limits := append(spread, manyLimits(more, Limit{})...) // the mistakes of these limits aren't reported
 		want := fmt.Sprintf("the policy has %d limits, want 32 or fewer", MaxLimits+more)
-		if _, err := Compile(limits, Strikes{}); err == nil || err.Error() != want {
+		if _, err := Compile(limits, testRoles, Strikes{}); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}
@@ -46,11 +46,11 @@ func TestCompile_RowsTooWide(t *testing.T) {
 		{"one more", []Limit{log("a", 1024), log("b", 1024), log("c", 1024), log("d", rest+1)},
 			`limit "d": with it, 4097 words are needed for each user, want 4096 or fewer: ` +
 				"a sliding-log takes a word for each of its messages, so allow fewer, or use a sliding-window"},
-		{"by a role", []Limit{log("a", 1024).withRole(3, Numbers{Messages: 1000}), log("b", 1024), log("c", 1), log("d", 1).withRole(3, Numbers{Messages: 1024}), log("e", 1024)},
+		{"by a role", []Limit{log("a", 1024).withRole("vip", Numbers{Messages: 1000}), log("b", 1024), log("c", 1), log("d", 1).withRole("vip", Numbers{Messages: 1024}), log("e", 1024)},
 			`limit "e": with it, 4107 words`},
 		{"in another scope", []Limit{log("a", 1024), log("b", 1024), log("c", 1024), log("d", 1024).withScope(PerChannel)}, ""},
 	} {
-		_, err := Compile(test.limits, Strikes{})
+		_, err := Compile(test.limits, testRoles, Strikes{})
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
 			t.Errorf("%s: got %v\nwant %s", test.name, err, test.want)
 		}

@@ -97,7 +97,7 @@ func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *he
 }
 
 // copy returns an account that can be changed without effect.
-func (o Place) copy(roles uint8) (a account) {
+func (o Place) copy(roles Roles) (a account) {
 	var p place
 	if o.Table.lock(o.User, &p) {
 		defer p.shard.mu.Unlock()
@@ -107,7 +107,7 @@ func (o Place) copy(roles uint8) (a account) {
 		set := p.shard.set
 		row := make([]uint64, set.width)
 		copy(row, set.fresh)
-		return account{set: set, row: row, rules: set.rulesFor(roles), order: o.Order}
+		return account{set: set, row: row, rules: set.rulesFor(roles.in(set.roles)), order: o.Order}
 	}
 	p.open(&a, roles)
 	a.order = o.Order

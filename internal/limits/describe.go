@@ -46,7 +46,7 @@ type UsageText struct {
 // DescribeRow returns what a row's bytes contain. It needs no Set.
 func DescribeRow(data []byte) (text RowText, err error) {
 	in := rowReader{data: data}
-	h, err := in.header()
+	h, err := in.header(nil)
 	if err != nil {
 		return text, err
 	}

@@ -68,7 +68,7 @@ func (d *Draft) Changed() bool { return d.changed }
 func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decision) {
 	var accounts [Scopes]account
 	for i, draft := range drafts {
-		draft.rules, draft.order, draft.pinned = draft.set.rulesOf(draft.personal, q.Roles), orders[i], false
+		draft.rules, draft.order, draft.pinned = draft.set.rulesOf(draft.personal, q.Roles.in(draft.set.roles)), orders[i], false
 		accounts[i] = draft.account
 	}
 	h := hearing{accounts: accounts[:len(drafts)], request: q, decision: d}
@@ -83,7 +83,7 @@ type Spent struct {
 	At      int64 // when they counted
 	N       int64 // cost of allowed messages
 	Charged int64 // cost of throttled messages, for the limits that count these
-	Roles   uint8 // of the author
+	Roles   Roles // of the author
 }
 
 // IsZero reports whether nothing was spent.
@@ -100,7 +100,8 @@ func (s *Spent) Add(later Spent) {
 // with the least room.
 func (d *Draft) Spend(s Spent) (overdrawn int64) {
 	d.at = max(s.At, int64(d.row[wordLast]))
-	d.rules = d.set.rulesOf(d.personal, s.Roles)
+	roles := s.Roles.in(d.set.roles)
+	d.rules = d.set.rulesOf(d.personal, roles)
 	for i := range d.rules {
 		r := &d.rules[i]
 		state, n := r.state(d.row), s.N
@@ -120,7 +121,7 @@ func (d *Draft) Spend(s Spent) (overdrawn int64) {
 			r.charge(r, r.state(d.row), d.at, s.Charged)
 		}
 	}
-	d.recordSpend(s.Roles)
+	d.recordSpend(roles)
 	return overdrawn
 }
 
@@ -225,13 +226,13 @@ func (d *Draft) useRoomOf(set *Set) {
 		return
 	}
 	row := make([]uint64, set.width)
-	copy(row, d.row[:headerWords])
+	copy(row, d.row[:set.head])
 	for i := range set.rules {
 		set.rules[i].copyState(set.rules[i].state(row), d.set.rules[i].state(d.row))
 	}
 	d.set, d.row = set, row
 	if d.personal != nil {
-		d.personal.variants = nil
+		d.personal.rules = nil
 	}
 }
 
@@ -239,7 +240,7 @@ func (d *Draft) useRoomOf(set *Set) {
 func ExplainDrafts(drafts []*Draft, orders []map[string]int, q *Request) (d Decision, levels []Level, s Standing) {
 	h := &hearing{request: q, decision: &d}
 	for i, draft := range drafts {
-		draft.rules, draft.order = draft.set.rulesOf(draft.personal, q.Roles), orders[i]
+		draft.rules, draft.order = draft.set.rulesOf(draft.personal, q.Roles.in(draft.set.roles)), orders[i]
 		h.accounts = append(h.accounts, draft.account)
 	}
 	levels, s = h.explain()

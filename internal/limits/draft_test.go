@@ -327,7 +327,7 @@ func TestReadRow_Refused(t *testing.T) {
 
 func FuzzReadRow(f *testing.F) {
 	limits := append(sevenLimits(), cascadeLimit(3, 4*time.Second, 2, 20*time.Second), window("sliding-window", 5, time.Minute).withSlices(6).withName("sliced"))
-	sets, err := Compile(limits, Strikes{Every: time.Second, Forget: time.Minute})
+	sets, err := Compile(limits, testRoles, Strikes{Every: time.Second, Forget: time.Minute})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -17,9 +17,9 @@ type Level struct {
 	Remaining int64 // how many would still pass
 	// NextAt is when the next message of cost 1 fits; Never if none will.
 	NextAt  int64
-	ResetAt int64 // when all usage will have expired
-	Role    int   // role whose numbers apply; -1 if none
-	Own     bool  // the user's own numbers apply: there are some, and they fit
+	ResetAt int64  // when all usage will have expired
+	Role    string // role whose numbers apply; empty if none
+	Own     bool   // the user's own numbers apply: there are some, and they fit
 	// Window and Step are those of the limit's Quota.
 	Window, Step time.Duration
 	Picture      Picture
@@ -58,7 +58,7 @@ func (h *hearing) explain() (levels []Level, s Standing) {
 func (h *hearing) insertLevels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]
-		l := Level{Limit: r, Place: a.indexOf(r), Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}
+		l := Level{Limit: r, Place: a.indexOf(r), Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.roleOf(i, h.request.Roles.in(a.set.roles))}
 		level := r.level(r, r.state(a.row), a.at)
 		l.Used, l.Capacity, l.ResetAt = level.used, level.capacity, level.resetAt
 		l.Remaining = a.remaining(r, level)

@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 		if l.ResetAt != nanos(want.resetAt) || l.NextAt != nanos(want.next) {
 			t.Errorf("%s: next %d, reset %d, want %d and %d", want.name, l.NextAt, l.ResetAt, nanos(want.next), nanos(want.resetAt))
 		}
-		if l.Role != -1 || l.Own || !l.Decides || l.Scope != PerUser {
+		if l.Role != "" || l.Own || !l.Decides || l.Scope != PerUser {
 			t.Errorf("%s: %+v", want.name, l)
 		}
 	}
@@ -62,27 +62,26 @@ func TestExplain_UnknownUser(t *testing.T) {
 }
 
 func TestExplain_RoleOrOwnNumbers(t *testing.T) {
-	const subscriber, vip = 2, 3
 	first := bucket(2, time.Hour)
-	first.Roles = map[uint8]Numbers{subscriber: {Burst: 4}, vip: {Refill: time.Minute}}
-	table := newTable(t, first, dailyLimit(10, "UTC", "").withRole(subscriber, Numbers{Messages: 20}), bucket(1, time.Hour).withName("watch").withObserves())
+	first.Roles = map[string]Numbers{"subscriber": {Burst: 4}, "vip": {Refill: time.Minute}}
+	table := newTable(t, first, dailyLimit(10, "UTC", "").withRole("subscriber", Numbers{Messages: 20}), bucket(1, time.Hour).withName("watch").withObserves())
 	table.mustSetOwn(t, 0, Own{Timezone: "UTC", Numbers: map[string]Numbers{"daily": {Messages: 30}}})
 	table.Grant("7", "", 5, nanos(0))
 	for _, test := range []struct {
-		roles     uint8
+		roles     Roles
 		capacity  [3]int64
-		role      [3]int
+		role      [3]string
 		remaining [3]int64
 	}{
-		{0, [3]int64{2, 30, 1}, [3]int{-1, -1, -1}, [3]int64{2, 35, 1}},
-		{1 << subscriber, [3]int64{4, 30, 1}, [3]int{subscriber, subscriber, -1}, [3]int64{4, 35, 1}},
-		{1<<subscriber | 1<<vip, [3]int64{2, 30, 1}, [3]int{vip, subscriber, -1}, [3]int64{2, 35, 1}},
-		{1 << 6, [3]int64{2, 30, 1}, [3]int{-1, -1, -1}, [3]int64{2, 35, 1}},
+		{Roles{}, [3]int64{2, 30, 1}, [3]string{}, [3]int64{2, 35, 1}},
+		{rolesOf("subscriber"), [3]int64{4, 30, 1}, [3]string{"subscriber", "subscriber"}, [3]int64{4, 35, 1}},
+		{rolesOf("subscriber", "vip"), [3]int64{2, 30, 1}, [3]string{"vip", "subscriber"}, [3]int64{2, 35, 1}},
+		{rolesOf("owner"), [3]int64{2, 30, 1}, [3]string{}, [3]int64{2, 35, 1}},
 	} {
 		_, levels, _ := table.Explain("7", &Request{At: nanos(0), Cost: 1, Roles: test.roles})
 		for i, l := range levels {
 			if l.Capacity != test.capacity[i] || l.Role != test.role[i] || l.Remaining != test.remaining[i] || l.Own != (i == 1) || l.Decides != (i < 2) {
-				t.Errorf("roles %b: %+v, want %+v", test.roles, l, test)
+				t.Errorf("roles %v: %+v, want %+v", test.roles, l, test)
 			}
 		}
 		if levels[1].Granted != 5 {

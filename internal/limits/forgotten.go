@@ -55,13 +55,13 @@ func (s *Set) isForgotten(row StateRow, at int64, own *personal) (bool, error) {
 	defer spendings.Put(spent)
 	i := s.indexBy(row.Limit, a)
 	if i < 0 {
-		err := spent.read(a, data, nil)
+		err := spent.read(a, data, nil, nil)
 		return err == nil && spent.isOver(at), err
 	}
-	if err := spent.read(a, data, s.rules[i].calendar); err != nil {
+	if err := spent.read(a, data, s.roles, s.rules[i].calendar); err != nil {
 		return false, err
 	}
-	return spent.isOver(at) && spent.isOverUnder(&s.rulesOf(own, spent.roles)[i], at, at), nil
+	return spent.isOver(at) && spent.isOverUnder(&s.rulesOf(own, spent.roles.bits)[i], at, at), nil
 }
 
 // noLimits is the set for a scope in which the policy has no limits.

@@ -77,7 +77,9 @@ func (p *past) simulate(user string) {
 
 func (p *past) cost() int64 { return int64(rapid.IntRange(1, 4).Draw(p.rt, "cost")) }
 
-func (p *past) roles() uint8 { return rapid.SampledFrom([]uint8{0, 1 << vipBit}).Draw(p.rt, "roles") }
+func (p *past) roles() Roles {
+	return rapid.SampledFrom([]Roles{{}, rolesOf("vip")}).Draw(p.rt, "roles")
+}
 
 // change gives limits other parameters, and removes one if there are several.
 func (p *past) change() {

@@ -1,6 +1,9 @@
 package limits
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // SeenRow is a row as it was last seen, for IsFrozen.
 type SeenRow struct {
@@ -49,16 +52,10 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 func (s *scratch) othersRefuse(rows int, at int64) bool {
 	for i := 1; i < rows; i++ {
 		d := &s.drafts[i]
-		variants := [][]Rule{d.rules}
-		if d.set.shared { // users with other roles use it, too
-			variants = d.set.variants
-		}
 		// Messages in other channels use the other rows, and may be enforced there.
 		practice := d.set.limits[0].Scope == PerChannel && s.drafts[0].set.strikes.Practice
-		for _, rules := range variants {
-			if !d.refuses(rules, at, practice) {
-				return false
-			}
+		if !d.refuses(at, practice) {
+			return false
 		}
 	}
 	return true
@@ -66,14 +63,24 @@ func (s *scratch) othersRefuse(rows int, at int64) bool {
 
 // refuses reports whether one of the limits has no room for a message of cost 1. With practice, it
 // includes limits that observe.
-func (a *account) refuses(rules []Rule, at int64, practice bool) bool {
+func (a *account) refuses(at int64, practice bool) bool {
 	at = max(at, int64(a.row[wordLast]))
-	for i := range rules {
-		if r := &rules[i]; (practice || !r.observes) && a.next(r, at, 1) > at {
+	for i := range a.rules {
+		if r := &a.rules[i]; (practice || !r.observes) && a.blocks(i, at) {
 			return true
 		}
 	}
 	return false
+}
+
+// blocks reports whether a limit has no room. If users with other roles use it, too, it must have
+// none with the numbers of any role.
+func (a *account) blocks(limit int, at int64) bool {
+	if !a.set.shared {
+		return a.next(&a.rules[limit], at, 1) > at
+	}
+	hasRoom := func(r Rule) bool { return a.next(&r, at, 1) <= at }
+	return !hasRoom(a.set.rules[limit]) && !slices.ContainsFunc(a.set.byRole[limit].rules, hasRoom)
 }
 
 // repeats reports whether the decision is the same as an earlier refusal, except for its time.

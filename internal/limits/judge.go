@@ -9,8 +9,8 @@ type Request struct {
 	// shows that the clock was set back.
 	Latest int64
 	Cost   int64 // 1 or more
-	Roles  uint8 // one bit per role
-	Exempt bool  // the user's roles or the message's kind exempt the message
+	Roles  Roles
+	Exempt bool // the user's roles or the message's kind exempt the message
 	// UpTo means that only a part of Cost is spent if there is no room for all of it.
 	UpTo bool
 	// Try means that a throttled message leaves no trace: it gives no strike, and no limit counts
@@ -302,7 +302,7 @@ func (h *hearing) spendAll() {
 				d.Limit, d.Remaining, d.ResetAt, first = r, remaining, level.resetAt, a.indexOf(r)
 			}
 		}
-		if a.recordSpend(h.request.Roles); a.set.unsent > 0 {
+		if a.recordSpend(h.request.Roles.in(a.set.roles)); a.set.unsent > 0 {
 			a.row[a.set.unsent] += uint64(h.cost)
 		}
 	}
@@ -336,17 +336,17 @@ func (a *account) spend(r *Rule, n int64) level {
 }
 
 // recordSpend updates the account after something was spent.
-func (a *account) recordSpend(roles uint8) {
+func (a *account) recordSpend(roles uint64) {
 	a.row[wordLast] = uint64(a.at)
-	setRoles(a.row, roles)
+	a.set.setRoles(a.row, roles)
 	a.changed = true
 }
 
 // charge counts a throttled message in a limit that counts throttled messages, and returns how much
 // of its cost had room.
-func (a *account) charge(r *Rule, n int64, roles uint8) (counted int64) {
+func (a *account) charge(r *Rule, n int64, roles Roles) (counted int64) {
 	counted = r.charge(r, r.state(a.row), a.at, n)
-	a.recordSpend(roles)
+	a.recordSpend(roles.in(a.set.roles))
 	return counted
 }
 

@@ -8,10 +8,8 @@ import (
 // Mistake is an error in the configuration of a limit, or in an override.
 type Mistake struct {
 	Limit string // the limit's name; empty if the mistake isn't in a limit
-	// OfRole means that the limit is wrong with the numbers of the role Role, a bit of
-	// Request.Roles.
-	OfRole bool
-	Role   uint8
+	// Role is the role with whose numbers the limit is wrong, or empty.
+	Role string
 	// Parameter is the wrong parameter's key in the configuration. It is empty if no parameter alone
 	// is wrong.
 	Parameter string
@@ -27,7 +25,7 @@ func MistakeIn(parameter string, value any, problem string, args ...any) error {
 // Error names the limit, if there is one, and the problem.
 func (m *Mistake) Error() string {
 	text := m.Problem
-	if m.OfRole {
+	if m.Role != "" {
 		text = "for a role: " + text
 	}
 	if m.Limit != "" {
@@ -45,9 +43,9 @@ func InLimit(name string, err error) error {
 }
 
 // InRole adds the role to a Mistake, as InLimit does the limit's name.
-func InRole(bit uint8, err error) error {
+func InRole(name string, err error) error {
 	if m, ok := errors.AsType[*Mistake](err); ok {
-		m.OfRole, m.Role = true, bit
+		m.Role = name
 	}
 	return err
 }

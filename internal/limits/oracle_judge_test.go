@@ -25,7 +25,7 @@ type plainKey struct {
 // plainRow is the state of a user in one scope.
 type plainRow struct {
 	last     int64
-	roles    uint8
+	roles    Roles
 	ledgers  map[string]ledger // by the limit's name
 	grants   []plainGrant      // sorted by when they lapse
 	strikes  int
@@ -42,11 +42,11 @@ type plainGrant struct {
 }
 
 // numbersFor returns the numbers for these roles: those of the highest role with an override.
-func (l Limit) numbersFor(roles uint8) plainNumbers {
+func (l Limit) numbersFor(roles Roles) plainNumbers {
 	burst, refill, queue, messages := l.Burst, l.Refill, l.Queue, l.Messages
 	extraBurst, extraRefill := l.ExtraBurst, l.ExtraRefill
-	for role := 6; role >= 0; role-- {
-		if n, ok := l.Roles[uint8(role)]; ok && roles>>role&1 == 1 {
+	for role := range roles.All {
+		if n, ok := l.Roles[role]; ok {
 			burst, queue, messages = orElse(n.Burst, burst), orElse(n.Queue, queue), orElse(n.Messages, messages)
 			refill = time.Duration(orElse(int64(n.Refill), int64(refill)))
 			extraBurst, extraRefill = orElse(n.ExtraBurst, extraBurst), time.Duration(orElse(int64(n.ExtraRefill), int64(extraRefill)))
@@ -104,7 +104,7 @@ func (w *plainPolicy) forget(tables [Scopes]*Table) {
 	for key, row := range w.rows {
 		if !tables[key.scope].has(key.user) {
 			w.clear(key.scope, row)
-			row.last, row.roles, row.exemption, row.exemptUntil = 0, 0, ExemptByRole, 0
+			row.last, row.roles, row.exemption, row.exemptUntil = 0, Roles{}, ExemptByRole, 0
 		}
 	}
 }

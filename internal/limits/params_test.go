@@ -58,12 +58,12 @@ func TestCompile_InvalidParameters(t *testing.T) {
 		{given("daily-window", Params{Messages: 1, ResetAt: "-1:00"}), `reset_at "-1:00"`},
 		{given("daily-window", Params{Messages: 1, Every: time.Hour}), `no "every"`},
 		{given("", Params{}), `unknown algorithm ""`},
-		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole(3, Numbers{Burst: -1}), "for a role: burst is -1"},
-		{given("token-bucket", Params{Burst: 2, Refill: 1}).withRole(3, Numbers{Refill: 1 << 61}), "for a role: burst × refill is too long"},
-		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole(0, Numbers{Messages: 5}), `for a role: token-bucket has no "messages"`},
-		{given("leaky-bucket", Params{Every: 1}).withRole(6, Numbers{Queue: -5}), "for a role: queue is -5"},
-		{given("sliding-log", Params{Messages: 1, Every: 1}).withRole(2, Numbers{Messages: 1 << 40}), "for a role: messages is 1099511627776"},
-		{given("daily-window", Params{Messages: 1}).withRole(2, Numbers{Refill: 1}), `for a role: daily-window has no "refill"`},
+		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole("vip", Numbers{Burst: -1}), "for a role: burst is -1"},
+		{given("token-bucket", Params{Burst: 2, Refill: 1}).withRole("vip", Numbers{Refill: 1 << 61}), "for a role: burst × refill is too long"},
+		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole("new", Numbers{Messages: 5}), `for a role: token-bucket has no "messages"`},
+		{given("leaky-bucket", Params{Every: 1}).withRole("owner", Numbers{Queue: -5}), "for a role: queue is -5"},
+		{given("sliding-log", Params{Messages: 1, Every: 1}).withRole("subscriber", Numbers{Messages: 1 << 40}), "for a role: messages is 1099511627776"},
+		{given("daily-window", Params{Messages: 1}).withRole("subscriber", Numbers{Refill: 1}), `for a role: daily-window has no "refill"`},
 		{given("fixed-window", Params{Messages: 1, Every: 1}).withScope(Scopes), "unknown scope 4"},
 	}
 	for _, windowed := range []string{"fixed-window", "user-window", "sliding-window", "sliding-log"} {
@@ -80,7 +80,7 @@ func TestCompile_InvalidParameters(t *testing.T) {
 		)
 	}
 	for _, test := range tests {
-		_, err := Compile([]Limit{bucket(1, 1), test.limit}, Strikes{})
+		_, err := Compile([]Limit{bucket(1, 1), test.limit}, testRoles, Strikes{})
 		if err == nil || !strings.HasPrefix(err.Error(), `limit "x": `) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v, want limit \"x\": … %s", test.limit, err, test.want)
 		}
@@ -90,15 +90,15 @@ func TestCompile_InvalidParameters(t *testing.T) {
 func TestCompile_InvalidNames(t *testing.T) {
 	long := strings.Repeat("a", 65)
 	for _, name := range []string{"a.b", "a b", "é", "+", `"`, "a\n", long} {
-		if _, err := Compile([]Limit{bucket(1, 1).withName(name)}, Strikes{}); err == nil {
+		if _, err := Compile([]Limit{bucket(1, 1).withName(name)}, testRoles, Strikes{}); err == nil {
 			t.Errorf("a limit is called %q", name)
 		}
 	}
-	if _, err := Compile([]Limit{bucket(1, 1), dailyLimit(1, "", "").withName("burst").withScope(PerChannel)}, Strikes{}); err == nil || !strings.Contains(err.Error(), `limit "burst": another limit has this name`) {
+	if _, err := Compile([]Limit{bucket(1, 1), dailyLimit(1, "", "").withName("burst").withScope(PerChannel)}, testRoles, Strikes{}); err == nil || !strings.Contains(err.Error(), `limit "burst": another limit has this name`) {
 		t.Errorf("two limits of different scopes have one name: %v", err)
 	}
 	for _, name := range []string{"a", "A-b_9", long[1:]} {
-		if _, err := Compile([]Limit{bucket(1, 1).withName(name)}, Strikes{}); err != nil {
+		if _, err := Compile([]Limit{bucket(1, 1).withName(name)}, testRoles, Strikes{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 	limit := rapid.Custom(func(rt *rapid.T) Limit {
 		l := Limit{Params: rapid.OneOf(any, fitting, fitting, fitting).Draw(rt, "params"), Scope: PerUser}
 		if rapid.Bool().Draw(rt, "a role") {
-			l.Roles = map[uint8]Numbers{uint8(rapid.IntRange(0, 255).Draw(rt, "bit")): {
+			l.Roles = map[string]Numbers{rapid.SampledFrom([]string{"vip", "everyone", "unknown"}).Draw(rt, "name"): {
 				Burst: rapid.SampledFrom([]int64{0, 0, 5, -1, math.MaxInt64}).Draw(rt, "role's burst"), Messages: rapid.SampledFrom([]int64{0, 0, 5, 1024}).Draw(rt, "role's messages"),
 			}}
 		}
@@ -216,7 +216,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 			case 4:
 				table.SetOwn("7", Own{Timezone: rapid.SampledFrom([]string{"", "Asia/Tokyo"}).Draw(rt, "own zone")}, at)
 			default:
-				q := Request{At: at, Cost: n, Roles: uint8(rapid.IntRange(0, 127).Draw(rt, "roles")), UpTo: rapid.Bool().Draw(rt, "up to")}
+				q := Request{At: at, Cost: n, Roles: rapid.SampledFrom([]Roles{{}, rolesOf(), rolesOf("vip", "new"), wideRoles.Everyone().With("vip")}).Draw(rt, "roles"), UpTo: rapid.Bool().Draw(rt, "up to")}
 				_, levels, _ := table.Explain("7", &q)
 				for _, l := range levels {
 					if l.Used < 0 || l.Remaining < 0 || l.NextAt < 0 || l.ResetAt < 0 {

@@ -58,9 +58,10 @@ type personal struct {
 	Own
 	grants   []grant
 	pardoned []span // spans of offences, the latest pardon last
-	// variants are the Set's variants with the user's own rules. Each is built when it is first
-	// needed.
-	variants [][]Rule
+	// rules are the limits as they apply to this user with these roles: see Set.choice. They are
+	// nil before they are first needed.
+	rules []Rule
+	roles uint64
 }
 
 // copy returns a copy whose grants can be used without effect on p.
@@ -74,22 +75,19 @@ func (p *personal) isOver(at int64) bool {
 }
 
 // rulesFor returns the limits as they apply to this user.
-func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
-	if p.variants == nil {
-		p.variants = make([][]Rule, len(s.variants))
+func (p *personal) rulesFor(s *Set, roles uint64) []Rule {
+	if roles = s.choice(roles); p.rules != nil && p.roles == roles {
+		return p.rules
 	}
-	place := s.byRoles[roles&maxRoles]
-	if p.variants[place] == nil {
-		p.variants[place] = slices.Clone(s.variants[place])
-		for i := range p.variants[place] {
-			if own, err := p.rule(s, i, p.variants[place][i]); err == nil {
-				// A policy change may have made the user's own numbers invalid. The numbers of the
-				// user's roles apply then, until the policy changes again.
-				p.variants[place][i] = own
-			}
+	p.rules, p.roles = slices.Clone(s.rulesFor(roles)), roles
+	for i := range p.rules {
+		if own, err := p.rule(s, i, p.rules[i]); err == nil {
+			// A policy change may have made the user's own numbers invalid. The numbers of the
+			// user's roles apply then, until the policy changes again.
+			p.rules[i] = own
 		}
 	}
-	return p.variants[place]
+	return p.rules
 }
 
 // rule returns the user's version of limit i. r is the version for the user's roles.
@@ -164,8 +162,8 @@ func (t *Table) SetOwn(user string, own Own, at int64) error {
 func (a *account) setOwn(own Own, at int64) {
 	before, rules := slices.Clone(a.row), a.spentRules()
 	p := a.personalRecord()
-	p.Own, p.variants = own.clone(), nil
-	clear(a.row[headerWords:])
+	p.Own, p.rules = own.clone(), nil
+	clear(a.row[a.set.head:])
 	conversionOf(a.set, a.set, nil, at).convert(a.row, a.spentRules(), before, rules)
 }
 
@@ -215,14 +213,14 @@ func (a *account) personalRecord() *personal {
 }
 
 // spentRules returns the rules under which the account's state was spent.
-func (a *account) spentRules() []Rule { return a.set.rulesOf(a.personal, rolesOf(a.row)) }
+func (a *account) spentRules() []Rule { return a.set.rulesOf(a.personal, a.set.rolesOf(a.row)) }
 
 // rulesOf returns the rules under which a row's state was spent.
 func (s *shard) rulesOf(row []uint64) []Rule {
 	if hasFlag(row, personalFlag) {
-		return s.personal[row[wordUser]].rulesFor(s.set, rolesOf(row))
+		return s.personal[row[wordUser]].rulesFor(s.set, s.set.rolesOf(row))
 	}
-	return s.set.rulesFor(rolesOf(row))
+	return s.set.rulesFor(s.set.rolesOf(row))
 }
 
 // personal returns the personal record of the place's user, or nil if there is none. The row must
@@ -236,7 +234,7 @@ func (p *place) personal() *personal {
 
 // rulesOf returns the limits as they apply to a user with the personal record own, which may be
 // nil.
-func (s *Set) rulesOf(own *personal, roles uint8) []Rule {
+func (s *Set) rulesOf(own *personal, roles uint64) []Rule {
 	if own != nil {
 		return own.rulesFor(s, roles)
 	}

@@ -17,8 +17,7 @@ func (t *Table) mustSetOwn(tb testing.TB, at float64, own Own) {
 func ownBurst(n int64) Own { return Own{Numbers: map[string]Numbers{"burst": {Burst: n}}} }
 
 func TestOwn_BeatsRolesAndExemption(t *testing.T) {
-	const vip = 3
-	limit := bucket(2, time.Hour).withRole(vip, Numbers{Burst: 5})
+	limit := bucket(2, time.Hour).withRole("vip", Numbers{Burst: 5})
 	const all = 99 // messages allowed in a row, of 99
 	for _, test := range []struct {
 		name         string
@@ -34,7 +33,7 @@ func TestOwn_BeatsRolesAndExemption(t *testing.T) {
 		{"not exempt", Own{Exemption: NotExempt}, 2, 5, 2},
 		{"a zone", Own{Timezone: "Asia/Tokyo"}, 2, 5, all},
 	} {
-		for i, q := range []Request{{}, {Roles: 1 << vip}, {Exempt: true}} {
+		for i, q := range []Request{{}, {Roles: rolesOf("vip")}, {Exempt: true}} {
 			table := newTable(t, limit, window("fixed-window", 1000, time.Hour).withName("other"))
 			table.mustSetOwn(t, 0, test.own)
 			q.At, q.Cost = nanos(0), 1
@@ -43,7 +42,7 @@ func TestOwn_BeatsRolesAndExemption(t *testing.T) {
 				allowed++
 			}
 			if want := []int{test.plain, test.vip, test.exemptByRole}[i]; allowed != want {
-				t.Errorf("%s, roles %d, exempt %v: %d messages, want %d", test.name, q.Roles, q.Exempt, allowed, want)
+				t.Errorf("%s, roles %v, exempt %v: %d messages, want %d", test.name, q.Roles, q.Exempt, allowed, want)
 			}
 		}
 	}
@@ -51,7 +50,7 @@ func TestOwn_BeatsRolesAndExemption(t *testing.T) {
 
 func TestOwn_Log(t *testing.T) {
 	log := window("sliding-log", 2, time.Hour)
-	log.Roles = map[uint8]Numbers{3: {Messages: 5}}
+	log.Roles = map[string]Numbers{"vip": {Messages: 5}}
 	table := newTable(t, log, bucket(100, time.Second))
 	if err := table.SetOwn("7", Own{Numbers: map[string]Numbers{"sliding-log": {Messages: 6}}}, nanos(0)); err == nil ||
 		!strings.Contains(err.Error(), "has room for 5 messages") {
@@ -144,7 +143,7 @@ func TestOwn_IsACopy(t *testing.T) {
 
 func TestOwn_SurvivesRestart(t *testing.T) {
 	log := window("sliding-log", 2, time.Hour)
-	log.Roles = map[uint8]Numbers{3: {Messages: 6}}
+	log.Roles = map[string]Numbers{"vip": {Messages: 6}}
 	limits := []Limit{bucket(3, time.Hour), dailyLimit(10, "UTC", ""), log}
 	own := Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 4, Refill: 2 * time.Hour}, "sliding-log": {Messages: 6}}}
 	for _, user := range []string{"7", "anna"} {

@@ -60,7 +60,7 @@ func TestAlgorithms(t *testing.T) {
 			}
 		}
 		accepts := func(p Params) bool {
-			_, err := Compile([]Limit{{Params: p}}, Strikes{})
+			_, err := Compile([]Limit{{Params: p}}, testRoles, Strikes{})
 			return err == nil
 		}
 		if !accepts(least) || !accepts(suggested) {

@@ -17,12 +17,13 @@ func (s *Set) judgePlain(row []uint64, q *Request, d *Decision) (changed bool) {
 		return false
 	}
 	d.At = max(q.At, int64(row[wordLast]))
-	rules := s.rulesFor(q.Roles)
+	roles := q.Roles.in(s.roles)
+	rules := s.rulesFor(roles)
 	blocking, until := findPlainBlock(rules, row, d.At, q.Cost)
 	if blocking == nil {
 		d.spendPlain(rules, row, q.Cost)
 		row[wordLast] = uint64(d.At)
-		setRoles(row, q.Roles)
+		s.setRoles(row, roles)
 		if s.unsent > 0 {
 			row[s.unsent] += uint64(q.Cost)
 		}

@@ -10,7 +10,7 @@ import (
 // For plain requests, judgePlain replaces hearing.judge. Both make the same decisions and leave the
 // same rows.
 func TestJudgePlain_EqualsHearing(t *testing.T) {
-	twins := []Limit{window("fixed-window", 3, time.Minute), window("user-window", 3, time.Minute).withRole(1, Numbers{Messages: 5})}
+	twins := []Limit{window("fixed-window", 3, time.Minute), window("user-window", 3, time.Minute).withRole("subscriber", Numbers{Messages: 5})}
 	log := []Limit{window("sliding-log", 4, time.Minute), window("sliding-window", 5, time.Minute), dailyLimit(12, "UTC", "")}
 	for _, limits := range [][]Limit{{bucket(3, 4*time.Second), dailyLimit(20, "UTC", "")}, twins, log, nil} {
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Minute, Ladder: []int64{0, UntilRetry, 30 * nanosPerSecond}}
@@ -20,7 +20,7 @@ func TestJudgePlain_EqualsHearing(t *testing.T) {
 			at := nanos(0)
 			for i := range 3000 {
 				at += rng.Int64N(8*nanosPerSecond) - 2*nanosPerSecond
-				q := Request{At: at, Cost: 1 + rng.Int64N(5)*rng.Int64N(2), Roles: uint8(rng.IntN(4)), Exempt: rng.IntN(20) == 0, UpTo: rng.IntN(5) == 0}
+				q := Request{At: at, Cost: 1 + rng.Int64N(5)*rng.Int64N(2), Roles: []Roles{{}, rolesOf("subscriber"), rolesOf("vip"), rolesOf("subscriber", "vip")}[rng.IntN(4)], Exempt: rng.IntN(20) == 0, UpTo: rng.IntN(5) == 0}
 				if rng.IntN(50) == 0 {
 					q.At -= rng.Int64N(5 * int64(time.Minute))
 				}
@@ -31,7 +31,7 @@ func TestJudgePlain_EqualsHearing(t *testing.T) {
 				if got := table.judge(user, q); !equalDecisions(got, want) {
 					t.Fatalf("message %d, %+v: %+v, want %+v", i, q, got, want)
 				}
-				got, wantRow := Place{Table: table, User: user}.copy(0).row, h.accounts[0].row
+				got, wantRow := Place{Table: table, User: user}.copy(Roles{}).row, h.accounts[0].row
 				for _, row := range [][]uint64{got, wantRow} {
 					row[wordUser] = 0                                          // not set in the row of a new user
 					row[wordMeta] = row[wordMeta] & (1<<seriesShift - 1) &^ 15 // series begin at random

@@ -71,14 +71,14 @@ func (q *Quotas) Find(limit string) *Quota {
 
 // Quotas returns the quotas at a time of a user with these roles. own are the user's own numbers, by
 // scope and limit. Those that the limit can't have don't apply.
-func (s *Sets) Quotas(roles uint8, own [Scopes]map[string]Numbers, at int64) *Quotas {
+func (s *Sets) Quotas(roles Roles, own [Scopes]map[string]Numbers, at int64) *Quotas {
 	q := &Quotas{during: Period{End: math.MaxInt64}}
 	for scope, set := range s {
 		if set == nil {
 			continue
 		}
 		p := personal{Own: Own{Numbers: own[scope]}}
-		for _, r := range p.rulesFor(set, roles) {
+		for _, r := range p.rulesFor(set, roles.in(set.roles)) {
 			if r.observes && !set.strikes.Practice {
 				continue
 			}

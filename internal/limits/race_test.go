@@ -142,7 +142,7 @@ func TestOwn_ConcurrentForAllUsers(t *testing.T) {
 						t.Error(err)
 					}
 				case 2:
-					if err := table.Restore(StateRow{User: user, Limit: "+", Data: []byte("\x01\xff{\"exemption\":1}")}, nanos(0)); err != nil {
+					if err := table.Restore(StateRow{User: user, Limit: "+", Data: []byte("\x02\xff{\"exemption\":1}")}, nanos(0)); err != nil {
 						t.Error(err)
 					}
 				}

@@ -40,7 +40,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	spent := spendings.Get().(*spending)
 	defer spendings.Put(spent)
 	rule := &p.shard.set.rules[i]
-	if err := spent.read(a, data, rule.calendar); err != nil {
+	if err := spent.read(a, data, p.shard.set.roles, rule.calendar); err != nil {
 		return fmt.Errorf("limit %q: %w", row.Limit, err)
 	}
 	p.restore(i, spent, at, before)
@@ -51,14 +51,14 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 func (p *place) restore(i int, spent *spending, at, before int64) {
 	p.find()
 	s := p.shard
-	rule := &s.set.rulesOf(p.personal(), spent.roles)[i]
+	rule := &s.set.rulesOf(p.personal(), spent.roles.bits)[i]
 	if spent.isOver(before) && spent.isOverUnder(rule, at, before) {
 		return
 	}
 	p.addIfMissing(at)
 	row := s.row(p.slot)
 	row[wordLast] = max(row[wordLast], uint64(spent.last))
-	setRoles(row, spent.roles)
+	s.set.setRoles(row, spent.roles.bits)
 	state := rule.state(row)
 	clear(state)
 	rule.convert(&spent.under, rule, spent.state, state, max(at, spent.last))
@@ -105,6 +105,6 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	defer t.mu.Unlock()
 	return t.edit(user, at, func(a *account) {
 		p := a.personalRecord()
-		p.Own, p.variants, p.grants, p.pardoned = g.override().activePart(at), nil, g.grants(at), g.pardonedSpans()
+		p.Own, p.rules, p.grants, p.pardoned = g.override().activePart(at), nil, g.grants(at), g.pardonedSpans()
 	})
 }

@@ -8,7 +8,7 @@ const (
 	wordStrikeAt           // when the last strike was given
 	wordSilentUntil        // end of the user's silence
 	wordMeta               // see below
-	headerWords
+	headerWords            // then the roles, if they have a word of their own
 )
 
 // wordMeta: version << 32 | series << 27 | roles << 20 | strikes << 4 | flags.
@@ -20,7 +20,8 @@ const (
 	strikeShift  = 4
 	maxStrikes   = 1<<16 - 1
 	rolesShift   = 20
-	maxRoles     = 1<<roleBits - 1
+	rolesInMeta  = 7 // a longer list of roles has a word of its own
+	maxRoles     = 1<<rolesInMeta - 1
 	seriesShift  = 27
 	maxSeries    = 1<<5 - 1
 	versionShift = 32
@@ -30,14 +31,6 @@ func strikeCount(row []uint64) int { return int(row[wordMeta] >> strikeShift & m
 
 func setStrikeCount(row []uint64, n int) {
 	row[wordMeta] = row[wordMeta]&^(maxStrikes<<strikeShift) | uint64(n)<<strikeShift
-}
-
-// rolesOf returns the roles that the user had at the last use. These roles determine the numbers
-// that applied.
-func rolesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> rolesShift & maxRoles) }
-
-func setRoles(row []uint64, roles uint8) {
-	row[wordMeta] = row[wordMeta]&^(maxRoles<<rolesShift) | uint64(roles&maxRoles)<<rolesShift
 }
 
 // seriesOf returns the number of the series that the strikes belong to. The number wraps after 32.

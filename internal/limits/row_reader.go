@@ -14,7 +14,7 @@ func ReadRow(set *Set, since int64, data []byte) (*Row, error) {
 		return nil, nil
 	}
 	in := rowReader{data: data}
-	h, err := in.header()
+	h, err := in.header(set.roles)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func ReadRow(set *Set, since int64, data []byte) (*Row, error) {
 	}
 	row.words = make([]uint64, row.set.width)
 	row.words[wordLast] = uint64(h.last)
-	setRoles(row.words, h.roles)
+	row.set.setRoles(row.words, h.roles.bits)
 	setSeries(row.words, h.series)
 	if h.flags&rowHasGiven != 0 && !in.bad {
 		in.given(row)
@@ -77,8 +77,8 @@ func (in *rowReader) word() uint32 {
 	return binary.LittleEndian.Uint32(in.data[in.at-4:])
 }
 
-// header reads what comes before the strikes.
-func (in *rowReader) header() (h rowHeader, err error) {
+// header reads what comes before the strikes. It ignores roles that the list doesn't know.
+func (in *rowReader) header(list *RoleList) (h rowHeader, err error) {
 	if len(in.data) > MaxRowBytes {
 		return h, fmt.Errorf("%w: it has %d bytes", errStateBytes, len(in.data))
 	}
@@ -92,8 +92,7 @@ func (in *rowReader) header() (h rowHeader, err error) {
 	h.writes = in.writes()
 	h.kept = int64(in.number(math.MaxInt64))
 	h.last = int64(in.number(MaxTime - 1))
-	roles := in.number(maxSeries<<roleBits | maxRoles)
-	h.roles, h.series = uint8(roles&maxRoles), uint8(roles>>roleBits)
+	h.series, h.roles = uint8(in.number(maxSeries)), in.roles(list)
 	h.flags = in.byte()
 	if in.bad {
 		return h, errStateBytes
@@ -191,12 +190,12 @@ func (in *rowReader) measureLimits(set *Set) (room []int) {
 
 // limits reads the usage of all limits.
 func (in *rowReader) limits(row *Row, since, last int64) {
-	rules := row.set.rulesOf(row.personal, rolesOf(row.words))
+	rules := row.set.rulesOf(row.personal, row.set.rolesOf(row.words))
 	spent := spendings.Get().(*spending)
 	defer spendings.Put(spent)
 	count := in.number(MaxLimits)
 	if fresh := row.set.fresh; count == 0 && fresh != nil { // as for a new user; see EmptyRow
-		copy(row.words[headerWords:], fresh[headerWords:])
+		copy(row.words[row.set.head:], fresh[row.set.head:])
 		row.words[wordLast] = max(row.words[wordLast], fresh[wordLast])
 	}
 	for range count {

@@ -10,7 +10,7 @@ func TestReadRow_Version(t *testing.T) {
 	for first, want := range map[byte]error{
 		0: errStateBytes, rowVersion + 1: ErrRowVersion, maxRowVersion: ErrRowVersion, maxRowVersion + 1: errForeignRow, 'h': errForeignRow, '{': errForeignRow,
 	} {
-		if _, err := ReadRow(nil, 0, []byte{first, 'e', 'l', 'l', 'o'}); !errors.Is(err, want) {
+		if _, err := ReadRow(mustSet(t), 0, []byte{first, 'e', 'l', 'l', 'o'}); !errors.Is(err, want) {
 			t.Errorf("version %d: %v, want %v", first, err, want)
 		}
 	}

@@ -74,16 +74,11 @@ func drawEveryOf(rt *rapid.T, l *Limit) {
 	}
 }
 
-const (
-	subscriberBit = 2
-	vipBit        = 3
-)
-
 // drawNumbers sets the limit's numbers, and others for some roles.
 func drawNumbers(rt *rapid.T, l *Limit) {
 	capacity := func() int64 { return int64(rapid.IntRange(1, 6).Draw(rt, "capacity")) }
-	l.Roles = map[uint8]Numbers{}
-	for _, role := range []uint8{subscriberBit, vipBit} {
+	l.Roles = map[string]Numbers{}
+	for _, role := range []string{"subscriber", "vip"} {
 		if rapid.IntRange(0, 2).Draw(rt, "override") > 0 {
 			continue
 		}
@@ -119,9 +114,9 @@ func drawReserve(rt *rapid.T, l *Limit) {
 	if l.Algorithm == "cascade" {
 		return
 	}
-	least := l.numbersFor(0).capacity
+	least := l.numbersFor(Roles{}).capacity
 	for role := range l.Roles {
-		least = min(least, l.numbersFor(1<<role).capacity)
+		least = min(least, l.numbersFor(rolesOf(role)).capacity)
 	}
 	l.Reserve = min(least-1, int64(rapid.IntRange(0, 3).Draw(rt, "reserve")))
 }

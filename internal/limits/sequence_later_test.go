@@ -15,12 +15,12 @@ type sent struct{ at, n int64 }
 func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, now int64) {
 	known = (&plainPolicy{calendar: map[string]*plainCalendar{l.Name: plainCalendarOf(dailyLimit(1, "UTC", ""))}}).newLedger(l)
 	now = epoch.UnixNano()
-	every := orElse(l.numbersFor(0).every, aDay)
+	every := orElse(l.numbersFor(Roles{}).every, aDay)
 	for range rapid.IntRange(1, 20).Draw(rt, "messages") {
 		n := int64(rapid.IntRange(1, 3).Draw(rt, "cost"))
 		if table.judge("7", Request{At: now, Cost: n}).Allowed {
 			passed = append(passed, sent{now, n})
-			known.spend(now, n, l.numbersFor(0))
+			known.spend(now, n, l.numbersFor(Roles{}))
 		}
 		now += rapid.Int64Range(0, every).Draw(rt, "pause")
 	}
@@ -59,13 +59,13 @@ func TestRefund_WhatStillCounts(t *testing.T) {
 				before := levelAt(table, now)
 				table.Refund("7", Refund{At: back.at, N: back.n}, now)
 				after := levelAt(table, now)
-				least, most := countRange(known, back, now, l.numbersFor(0))
+				least, most := countRange(known, back, now, l.numbersFor(Roles{}))
 				if got := before.Used - after.Used; got < least || got > most {
 					rt.Errorf("%+v after %d ns: %d of %d are given back, want %d to %d", back, now-back.at, got, before.Used, least, most)
 				}
 				if _, ok := known.(*plainBucket); ok {
-					if sooner := before.ResetAt - after.ResetAt; sooner < 0 || sooner > most*l.numbersFor(0).every {
-						rt.Errorf("%+v after %d ns: whole %d ns sooner, of %d each", back, now-back.at, sooner, l.numbersFor(0).every)
+					if sooner := before.ResetAt - after.ResetAt; sooner < 0 || sooner > most*l.numbersFor(Roles{}).every {
+						rt.Errorf("%+v after %d ns: whole %d ns sooner, of %d each", back, now-back.at, sooner, l.numbersFor(Roles{}).every)
 					}
 				}
 			})
@@ -124,7 +124,7 @@ func TestChange_NewLengthKeepsUsage(t *testing.T) {
 				if after.Used != before.Used {
 					rt.Errorf("%d were used, and after the change %d", before.Used, after.Used)
 				}
-				p := l.numbersFor(0)
+				p := l.numbersFor(Roles{})
 				most := p.every
 				switch a {
 				case &tokenBucket, &leakyBucket:

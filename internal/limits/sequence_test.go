@@ -97,7 +97,8 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 }
 
 func mustCompile(rt *rapid.T, limits []Limit, strikes Strikes) Sets {
-	sets, err := Compile(limits, strikes)
+	list := rapid.SampledFrom([]*RoleList{testRoles, wideRoles}).Draw(rt, "list of roles")
+	sets, err := Compile(limits, list, strikes)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func (w *world) request() Request {
 	return Request{
 		At:    w.now,
 		Cost:  rapid.SampledFrom([]int64{1, 1, 1, 2, 3, 5, 8}).Draw(w.rt, "cost"),
-		Roles: rapid.SampledFrom([]uint8{0, 0, 1 << subscriberBit, 1 << vipBit, 1<<subscriberBit | 1<<vipBit}).Draw(w.rt, "roles"),
+		Roles: rapid.SampledFrom([]Roles{{}, rolesOf(), rolesOf("subscriber"), wideRoles.Everyone().With("vip"), rolesOf("vip", "subscriber")}).Draw(w.rt, "roles"),
 		UpTo:  rapid.IntRange(0, 5).Draw(w.rt, "up to") == 0,
 
 		Exempt: rapid.IntRange(0, 9).Draw(w.rt, "exempt by the roles") == 0,

@@ -2,7 +2,6 @@ package limits
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"time"
@@ -24,12 +23,11 @@ const (
 // IsShared reports whether several users share the state of a limit.
 func (s Scope) IsShared() bool { return s == PerChannel || s == PerEverywhere }
 
-// Limit is one limit of a Set, with other numbers for some roles. Roles are bits of a Request's
-// Roles. A higher bit takes precedence over a lower one.
+// Limit is one limit of a Set, with other numbers for some roles.
 type Limit struct {
 	Params
 	Scope Scope
-	Roles map[uint8]Numbers // by bit
+	Roles map[string]Numbers // by name
 }
 
 // NoQueue is the value of Numbers.Queue that means a queue without places.
@@ -41,9 +39,6 @@ type Numbers struct {
 	Refill, ExtraRefill                time.Duration
 }
 
-// roleBits is the maximum number of roles.
-const roleBits = 7
-
 // Set is all limits of one scope, which are judged together, and the rule for strikes. It is
 // immutable once it is in use.
 type Set struct {
@@ -52,12 +47,15 @@ type Set struct {
 	Owner any
 
 	limits []Limit
-	rules  []Rule // as for everyone
-	// variants are the same limits with the numbers for a combination of roles. The first variant
-	// is rules.
-	variants [][]Rule
-	byRoles  [1 << roleBits]uint8 // combination of roles → index in variants
-	width    int                  // row width in words
+	rules  []Rule // for a user without roles
+	roles  *RoleList
+	// byRole are the same limits with the numbers of roles. numbered has the bit of each role that
+	// has its own numbers.
+	byRole   []roleRules
+	numbered uint64
+	variants *variants
+	head     int // words before the first limit's state
+	width    int // row width in words
 	// noted is the same set for a table that counts what was spent; see Table.CountUnsent. In that
 	// set, unsent is the index of the words for it: what allowed messages have spent, what
 	// throttled messages have counted, and the time of the last strike that isn't unsent. In other
@@ -92,9 +90,9 @@ const (
 	MaxRow = 4096
 )
 
-// Compile compiles limits. The error names the invalid limit, or the bound that all limits together
-// exceed.
-func Compile(limits []Limit, strikes Strikes) (Sets, error) {
+// Compile compiles limits; roles may be nil. The error names the invalid limit, or the bound that
+// all limits together exceed.
+func Compile(limits []Limit, roles *RoleList, strikes Strikes) (Sets, error) {
 	if len(limits) > MaxLimits {
 		return Sets{}, MistakeIn("limits", len(limits), "the policy has %d limits, want %d or fewer", len(limits), MaxLimits)
 	}
@@ -120,7 +118,7 @@ func Compile(limits []Limit, strikes Strikes) (Sets, error) {
 		if len(of) == 0 && Scope(scope) != PerUser {
 			continue
 		}
-		s, err := newSet(of, strikes)
+		s, err := newSet(of, roles, strikes)
 		if err != nil {
 			return Sets{}, err
 		}
@@ -130,8 +128,14 @@ func Compile(limits []Limit, strikes Strikes) (Sets, error) {
 	return sets, nil
 }
 
-func newSet(limits []Limit, strikes Strikes) (*Set, error) {
-	s := &Set{limits: limits, strikes: strikes}
+func newSet(limits []Limit, roles *RoleList, strikes Strikes) (*Set, error) {
+	s := &Set{limits: limits, roles: roles, strikes: strikes, head: headerWords}
+	if roles == nil {
+		s.roles = new(RoleList)
+	}
+	if len(s.roles.names) > rolesInMeta {
+		s.head++
+	}
 	for _, l := range limits {
 		r, err := compile(l.Params)
 		if err != nil {
@@ -171,64 +175,6 @@ func (s *Set) hasUnsentStrikes(row []uint64) bool {
 	return row[wordStrikeAt] != 0 && row[wordStrikeAt] != row[s.unsent+2]
 }
 
-// compileRoles builds the variant for each combination of roles. Combinations with the same numbers
-// share a variant.
-func (s *Set) compileRoles() error {
-	forRole, err := s.rulesByRole()
-	if err != nil {
-		return err
-	}
-	s.variants = [][]Rule{s.rules}
-	known := map[string]uint8{fmt.Sprint(make([]int, len(s.limits))): 0}
-	for roles := range s.byRoles {
-		choice := make([]int, len(s.limits)) // role bit used by each limit, plus one
-		for i := range choice {
-			choice[i] = s.limits[i].role(uint8(roles)) + 1
-		}
-		key := fmt.Sprint(choice)
-		if _, ok := known[key]; !ok {
-			known[key] = uint8(len(s.variants))
-			variant := slices.Clone(s.rules)
-			for i, bit := range choice {
-				if bit > 0 {
-					variant[i] = forRole[i][bit-1]
-				}
-			}
-			s.variants = append(s.variants, variant)
-		}
-		s.byRoles[roles] = known[key]
-	}
-	return nil
-}
-
-// role returns the highest of the roles for which the limit has other numbers, or -1.
-func (l *Limit) role(roles uint8) int {
-	for bit := roleBits - 1; bit >= 0; bit-- {
-		if _, ok := l.Roles[uint8(bit)]; ok && roles&(1<<bit) != 0 {
-			return bit
-		}
-	}
-	return -1
-}
-
-// rulesByRole returns each limit with the numbers of each role that has its own numbers.
-func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
-	rules = make([][roleBits]Rule, len(s.limits))
-	for i, l := range s.limits {
-		for bit := range rules[i] {
-			numbers, ok := l.Roles[uint8(bit)]
-			if !ok {
-				continue
-			}
-			if rules[i][bit], err = compile(l.Params.withNumbers(numbers)); err != nil {
-				return nil, InRole(uint8(bit), err)
-			}
-			rules[i][bit].calendar = s.rules[i].calendar // all roles have the same day
-		}
-	}
-	return rules, nil
-}
-
 // withNumbers returns the parameters with other numbers.
 func (p Params) withNumbers(n Numbers) Params {
 	for _, number := range []struct{ own, other *int64 }{{&p.Burst, &n.Burst}, {&p.ExtraBurst, &n.ExtraBurst}, {&p.Queue, &n.Queue}, {&p.Messages, &n.Messages}} {
@@ -253,8 +199,9 @@ func (p Params) withNumbers(n Numbers) Params {
 func (s *Set) layOut() error {
 	words := make([]int, len(s.rules))
 	for i := range words {
-		for _, variant := range s.variants {
-			words[i] = max(words[i], variant[i].words)
+		words[i] = s.rules[i].words
+		for _, r := range s.byRole[i].rules {
+			words[i] = max(words[i], r.words)
 		}
 	}
 	s.assignWords(words)
@@ -282,12 +229,14 @@ func (r *Rule) largeParameter(p *Params) (name string, value any) {
 
 // assignWords assigns each limit the given number of words in a row.
 func (s *Set) assignWords(words []int) {
-	s.width = headerWords
+	s.width = s.head
 	for i := range s.rules {
-		for _, variant := range s.variants {
-			variant[i].start, variant[i].end = s.width, s.width+words[i]
+		start, end := s.width, s.width+words[i]
+		s.rules[i].start, s.rules[i].end = start, end
+		for k := range s.byRole[i].rules {
+			s.byRole[i].rules[k].start, s.byRole[i].rules[k].end = start, end
 		}
-		s.width += words[i]
+		s.width = end
 	}
 }
 
@@ -308,11 +257,10 @@ func (s *Set) withRoom(needed []int) *Set {
 	}
 	roomy := *s
 	roomy.roomyOf, roomy.fresh = s.origin(), nil
-	roomy.variants = make([][]Rule, len(s.variants))
-	for k, variant := range s.variants {
-		roomy.variants[k] = slices.Clone(variant)
+	roomy.rules, roomy.byRole, roomy.variants = slices.Clone(s.rules), slices.Clone(s.byRole), newVariants()
+	for i := range roomy.byRole {
+		roomy.byRole[i].rules = slices.Clone(s.byRole[i].rules)
 	}
-	roomy.rules = roomy.variants[0]
 	if roomy.assignWords(words); s.unsent > 0 {
 		roomy.addUnsent()
 	}
@@ -321,9 +269,6 @@ func (s *Set) withRoom(needed []int) *Set {
 
 // origin returns the set without additional room.
 func (s *Set) origin() *Set { return cmp.Or(s.roomyOf, s) }
-
-// rulesFor returns the limits with the numbers that apply to a user with these roles.
-func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&maxRoles]] }
 
 // indexOf returns the index of a limit, or -1.
 func (s *Set) indexOf(name string) int {

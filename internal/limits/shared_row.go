@@ -31,7 +31,7 @@ type foreignUsage struct {
 //
 //	the last writes: seq, writer (4 bytes), length of its turn
 //	the number of known turns before that one, and for each: mark (2 bytes), length
-//	until, last, series << 7 | roles, flags
+//	until, last, series, the roles (see Roles.append), flags
 //	the strikes, if the flags say so: their number, the time of the last, end of the silence
 //	the number of limits, and for each: code, name, calendar, capacity, interval, more parameters
 //	    (see appendMore), words
@@ -40,9 +40,9 @@ type foreignUsage struct {
 // A text or a list of words follows its length. Other numbers are varints. until is 0 if it follows
 // from the rest.
 const (
-	firstRowVersion = 1
-	moreRowVersion  = 2 // of a row with a limit that has more parameters: see appendMore
-	rowVersion      = 2 // the last one
+	firstRowVersion = 3
+	moreRowVersion  = 4 // of a row with a limit that has more parameters: see appendMore
+	rowVersion      = 4 // the last one
 
 	rowHasStanding = 1 << 0
 	rowHasGiven    = 1 << 1
@@ -54,12 +54,13 @@ const (
 
 // rowHeader is the beginning of a row's bytes.
 type rowHeader struct {
-	version       byte
-	writes        Writes
-	kept          int64 // until, or 0
-	last          int64
-	roles, series uint8
-	flags         byte
+	version byte
+	writes  Writes
+	kept    int64 // until, or 0
+	last    int64
+	series  uint8
+	roles   Roles
+	flags   byte
 }
 
 // append appends the header, which begins with the version.
@@ -72,8 +73,8 @@ func (h *rowHeader) append(b []byte) []byte {
 	for _, t := range turns {
 		b = appendNumbers(binary.LittleEndian.AppendUint16(b, t.mark), uint64(t.length))
 	}
-	b = appendNumbers(b, uint64(h.kept), uint64(h.last), uint64(h.series)<<roleBits|uint64(h.roles))
-	return append(b, h.flags)
+	b = appendNumbers(b, uint64(h.kept), uint64(h.last), uint64(h.series))
+	return append(h.roles.append(b), h.flags)
 }
 
 // RowFormats returns the versions of rows' bytes that this program reads. It writes each row in the
@@ -108,7 +109,7 @@ func (r *Row) Writes() Writes {
 // WritesOf returns the last writes in a row's bytes; the zero value if they can't be read.
 func WritesOf(data []byte) Writes {
 	in := rowReader{data: data}
-	h, err := in.header()
+	h, err := in.header(nil)
 	if err != nil {
 		return Writes{}
 	}
@@ -130,7 +131,7 @@ func (r *Row) HasOwn() bool { return r != nil && r.personal != nil && !r.persona
 
 // append appends the row's bytes; computed is when its contents have no effect any more.
 func (r *Row) append(b []byte, computed int64) []byte {
-	h := rowHeader{version: r.version(), writes: r.writes, last: int64(r.words[wordLast]), roles: rolesOf(r.words), series: seriesOf(r.words)}
+	h := rowHeader{version: r.version(), writes: r.writes, last: int64(r.words[wordLast]), roles: Roles{r.set.roles, r.set.rolesOf(r.words)}, series: seriesOf(r.words)}
 	if r.until > computed {
 		h.kept = r.until
 	}
@@ -147,7 +148,7 @@ func (r *Row) append(b []byte, computed int64) []byte {
 	if h.flags&rowHasStanding != 0 {
 		b = appendNumbers(b, uint64(strikeCount(r.words)), r.words[wordStrikeAt], r.words[wordSilentUntil])
 	}
-	rules := r.set.rulesOf(r.personal, rolesOf(r.words))
+	rules := r.set.rulesOf(r.personal, r.set.rolesOf(r.words))
 	b = appendNumbers(b, uint64(len(rules)+len(r.foreign)))
 	for i := range rules {
 		b = rules[i].appendUsage(b, r.words)
@@ -195,7 +196,7 @@ func (r *Row) computeUntil() int64 {
 	if _, lapseAt := r.set.countStrikes(r.words, math.MinInt64); lapseAt != 0 {
 		until = max(until, lapseAt)
 	}
-	rules := r.set.rulesOf(r.personal, rolesOf(r.words))
+	rules := r.set.rulesOf(r.personal, r.set.rolesOf(r.words))
 	for i := range rules {
 		until = max(until, rules[i].expiry(&rules[i], rules[i].state(r.words)))
 	}

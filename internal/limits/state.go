@@ -27,8 +27,9 @@ const (
 //
 // If the code stands for an algorithm, the rest is the parameters that the usage was spent under,
 // the time of the last use, and the words without trailing zeros. The parameters are the calendar
-// as a text with its length ("" for none), followed by the roles, the capacity and the interval as
-// varints. The time of the last use is followed by more parameters: see appendMore.
+// as a text with its length ("" for none), followed by the roles (see Roles.append), and the
+// capacity and the interval as varints. The time of the last use is followed by more parameters: see
+// appendMore.
 //
 // If the code stands for the standing, the rest is: 1 if the strikes were given for practice, the
 // number of strikes, the time of the last strike, the end of the silence, and the number of the
@@ -36,7 +37,7 @@ const (
 //
 // Override, grants and pardons are JSON.
 const (
-	stateVersion = 1
+	stateVersion = 2
 	standingCode = 0
 	givenCode    = 255
 )
@@ -48,12 +49,13 @@ func (s *shard) encode(rows []StateRow, buffer []byte, user string, row []uint64
 	add := func(limit string, start int) {
 		rows = append(rows, StateRow{User: user, Limit: limit, Data: buffer[start:len(buffer):len(buffer)]})
 	}
+	roles := Roles{s.set.roles, s.set.rolesOf(row)}
 	for _, r := range s.rulesOf(row) {
 		start := len(buffer)
 		buffer = append(buffer, stateVersion, r.code)
 		calendar := r.calendar.String()
 		buffer = append(binary.AppendUvarint(buffer, uint64(len(calendar))), calendar...)
-		buffer = appendNumbers(buffer, uint64(rolesOf(row)), uint64(r.capacity), uint64(r.interval), row[wordLast])
+		buffer = appendNumbers(roles.append(buffer), uint64(r.capacity), uint64(r.interval), row[wordLast])
 		buffer = appendNumbers(r.appendMore(buffer), trim(r.state(row))...)
 		add(r.name, start)
 	}
@@ -131,7 +133,7 @@ func readNumbers(numbers []uint64, data []byte) ([]uint64, error) {
 // spending is the usage of a limit, as stored.
 type spending struct {
 	under   Rule // algorithm, calendar and numbers
-	roles   uint8
+	roles   Roles
 	last    int64
 	state   []uint64
 	numbers []uint64 // as read; the state is at their end
@@ -169,32 +171,32 @@ func (s *spending) setUnder(a *algorithm, capacity, interval uint64, more []uint
 // spendings is a pool, so that reading a million rows needs no new memory for each row.
 var spendings = sync.Pool{New: func() any { return new(spending) }}
 
-// read decodes the usage of a limit with that algorithm. atHand is a calendar that the usage
-// probably has; it may be nil.
-func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error) {
-	length, size := binary.Uvarint(data)
-	if size <= 0 || length > uint64(len(data)-size) {
+// read decodes the usage of a limit with that algorithm. It ignores roles that the list doesn't
+// know. atHand is a calendar that the usage probably has; it may be nil.
+func (s *spending) read(a *algorithm, data []byte, list *RoleList, atHand *Calendar) (err error) {
+	in := rowReader{data: data}
+	calendar := in.text()
+	if s.roles = in.roles(list); in.bad {
 		return errStateBytes
 	}
-	calendar, data := data[size:size+int(length)], data[size+int(length):]
-	s.numbers, err = readNumbers(s.numbers[:0], data)
-	if err != nil || len(s.numbers) < 4 || s.numbers[0] > maxRoles || s.numbers[1] > MaxMessages || s.numbers[2] >= MaxTime || s.numbers[3] >= MaxTime {
+	s.numbers, err = readNumbers(s.numbers[:0], data[in.at:])
+	if err != nil || len(s.numbers) < 3 || s.numbers[0] > MaxMessages || s.numbers[1] >= MaxTime || s.numbers[2] >= MaxTime {
 		return errStateBytes
 	}
-	start := 4 + a.more
+	start := 3 + a.more
 	if len(s.numbers) < start {
 		return errStateBytes
 	}
-	for i, n := range s.numbers[4:start] {
+	for i, n := range s.numbers[3:start] {
 		if n > mostOfMore(i) {
 			return errStateBytes
 		}
 	}
-	s.setUnder(a, s.numbers[1], s.numbers[2], s.numbers[4:start])
+	s.setUnder(a, s.numbers[0], s.numbers[1], s.numbers[3:start])
 	for len(s.numbers) < start+s.under.sizeOf(s.numbers[start:]) {
 		s.numbers = append(s.numbers, 0)
 	}
-	s.roles, s.last, s.state = uint8(s.numbers[0]), int64(s.numbers[3]), s.numbers[start:]
+	s.last, s.state = int64(s.numbers[2]), s.numbers[start:]
 	if s.under.calendar, err = storedCalendars.find(calendar, atHand); err != nil {
 		return errors.Join(errStateBytes, err)
 	}

@@ -18,10 +18,9 @@ func rowsOf(b *testBatch) []StateRow {
 }
 
 func TestRestore_DecidesAlike(t *testing.T) {
-	const subscriber = 2
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := sevenLimits()
-		limits[0] = bucket(3, 4*time.Second).withRole(subscriber, Numbers{Burst: 6, Refill: time.Second})
+		limits[0] = bucket(3, 4*time.Second).withRole("subscriber", Numbers{Burst: 6, Refill: time.Second})
 		limits[3] = dailyLimit(20, "Europe/Berlin", "05:00")
 		for i := range limits {
 			limits[i].CountThrottled = rapid.Bool().Draw(rt, "count throttled")
@@ -40,7 +39,7 @@ func TestRestore_DecidesAlike(t *testing.T) {
 			at += float64(rapid.IntRange(0, 400).Draw(rt, "tenths")) / 10
 			return rapid.SampledFrom([]string{"1", "2", "anna"}).Draw(rt, "user"), Request{
 				At: nanos(at - float64(rapid.SampledFrom(late).Draw(rt, "late"))), Cost: int64(rapid.IntRange(1, 3).Draw(rt, "cost")),
-				Roles: uint8(rapid.SampledFrom([]int{0, 1 << subscriber}).Draw(rt, "roles")),
+				Roles: rapid.SampledFrom([]Roles{{}, rolesOf("subscriber")}).Draw(rt, "roles"),
 			}
 		}
 		for range rapid.IntRange(0, 50).Draw(rt, "before") {
@@ -177,40 +176,40 @@ func TestRestore_UnreadableState(t *testing.T) {
 	table := newTable(t, append(sevenLimits(), window("sliding-log", 3, time.Minute).withName("log"))...)
 	long := binary.AppendUvarint(nil, math.MaxUint64)
 	for name, row := range map[string]StateRow{
-		"window with no length":       {User: "7", Limit: "fixed-window", Data: []byte{1, 4, 0, 0, 3, 0, 5, 5, 1}},
-		"window after the last":       {User: "7", Limit: "fixed-window", Data: []byte{1, 4, 0, 0, 3, 9, 5, 6, 1}},
-		"user's window after it":      {User: "7", Limit: "user-window", Data: []byte{1, 5, 0, 0, 3, 9, 5, 6, 1}},
-		"uncountable window":          {User: "7", Limit: "user-window", Data: append([]byte{1, 5, 0, 0, 3, 9, 5, 5}, long...)},
-		"three words of a window":     {User: "7", Limit: "user-window", Data: []byte{1, 5, 0, 0, 3, 9, 5, 5, 1, 1}},
-		"sliding window after it":     {User: "7", Limit: "sliding-window", Data: []byte{1, 6, 0, 0, 3, 9, 5, 6, 1}},
-		"log with too few times":      {User: "7", Limit: "log", Data: []byte{1, 7, 0, 0, 3, 9, 5, 9, 1, 2}},
-		"log with times in disorder":  {User: "7", Limit: "log", Data: []byte{1, 7, 0, 0, 3, 9, 5, 2, 3, 2}},
-		"log after the last":          {User: "7", Limit: "log", Data: []byte{1, 7, 0, 0, 3, 9, 5, 2, 3, 6}},
-		"log of endless length":       {User: "7", Limit: "log", Data: append([]byte{1, 7, 0, 0, 3, 9, 5}, long...)},
-		"queue with no length":        {User: "7", Limit: "leaky", Data: []byte{1, 3, 0, 0, 3, 0, 5, 5}},
-		"endless last":                {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0, 0, 3, 4}, long...)},
-		"endless interval":            {User: "7", Limit: "burst", Data: append(append([]byte{1, 1, 0, 0, 3}, long...), 5, 6)},
-		"endless capacity":            {User: "7", Limit: "burst", Data: append(append([]byte{1, 1, 0, 0}, long...), 4, 5, 6)},
-		"impossible roles":            {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0}, 0x80, 1, 3, 4, 5, 6)},
-		"too many strikes":            {User: "7", Limit: "", Data: append(append([]byte{1, 0, 0}, long...), 0, 0)},
-		"endless strike":              {User: "7", Limit: "", Data: append(append([]byte{1, 0, 0, 1}, long...), 0)},
-		"endless silence":             {User: "7", Limit: "", Data: append([]byte{1, 0, 0, 1, 0}, long...)},
-		"practice that is neither":    {User: "7", Limit: "", Data: []byte{1, 0, 2, 1, 0, 0}},
-		"something given in no JSON":  {User: "7", Limit: "+", Data: []byte{1, 255, '{'}},
-		"an exemption that isn't one": {User: "7", Limit: "+", Data: append([]byte{1, 255}, `{"exemption":3}`...)},
-		"an end before the epoch":     {User: "7", Limit: "+", Data: append([]byte{1, 255}, `{"exemption":1,"exempt_until":-1}`...)},
-		"an end of no exemption":      {User: "7", Limit: "+", Data: append([]byte{1, 255}, `{"exempt_until":1}`...)},
+		"window with no length":       {User: "7", Limit: "fixed-window", Data: []byte{2, 4, 0, 0, 3, 0, 5, 5, 1}},
+		"window after the last":       {User: "7", Limit: "fixed-window", Data: []byte{2, 4, 0, 0, 3, 9, 5, 6, 1}},
+		"user's window after it":      {User: "7", Limit: "user-window", Data: []byte{2, 5, 0, 0, 3, 9, 5, 6, 1}},
+		"uncountable window":          {User: "7", Limit: "user-window", Data: append([]byte{2, 5, 0, 0, 3, 9, 5, 5}, long...)},
+		"three words of a window":     {User: "7", Limit: "user-window", Data: []byte{2, 5, 0, 0, 3, 9, 5, 5, 1, 1}},
+		"sliding window after it":     {User: "7", Limit: "sliding-window", Data: []byte{2, 6, 0, 0, 3, 9, 5, 6, 1}},
+		"log with too few times":      {User: "7", Limit: "log", Data: []byte{2, 7, 0, 0, 3, 9, 5, 9, 1, 2}},
+		"log with times in disorder":  {User: "7", Limit: "log", Data: []byte{2, 7, 0, 0, 3, 9, 5, 2, 3, 2}},
+		"log after the last":          {User: "7", Limit: "log", Data: []byte{2, 7, 0, 0, 3, 9, 5, 2, 3, 6}},
+		"log of endless length":       {User: "7", Limit: "log", Data: append([]byte{2, 7, 0, 0, 3, 9, 5}, long...)},
+		"queue with no length":        {User: "7", Limit: "leaky", Data: []byte{2, 3, 0, 0, 3, 0, 5, 5}},
+		"endless last":                {User: "7", Limit: "burst", Data: append([]byte{2, 1, 0, 0, 3, 4}, long...)},
+		"endless interval":            {User: "7", Limit: "burst", Data: append(append([]byte{2, 1, 0, 0, 3}, long...), 5, 6)},
+		"endless capacity":            {User: "7", Limit: "burst", Data: append(append([]byte{2, 1, 0, 0}, long...), 4, 5, 6)},
+		"impossible roles":            {User: "7", Limit: "burst", Data: append([]byte{2, 1, 0}, 0x80, 1, 3, 4, 5, 6)},
+		"too many strikes":            {User: "7", Limit: "", Data: append(append([]byte{2, 0, 0}, long...), 0, 0)},
+		"endless strike":              {User: "7", Limit: "", Data: append(append([]byte{2, 0, 0, 1}, long...), 0)},
+		"endless silence":             {User: "7", Limit: "", Data: append([]byte{2, 0, 0, 1, 0}, long...)},
+		"practice that is neither":    {User: "7", Limit: "", Data: []byte{2, 0, 2, 1, 0, 0}},
+		"something given in no JSON":  {User: "7", Limit: "+", Data: []byte{2, 255, '{'}},
+		"an exemption that isn't one": {User: "7", Limit: "+", Data: append([]byte{2, 255}, `{"exemption":3}`...)},
+		"an end before the epoch":     {User: "7", Limit: "+", Data: append([]byte{2, 255}, `{"exemption":1,"exempt_until":-1}`...)},
+		"an end of no exemption":      {User: "7", Limit: "+", Data: append([]byte{2, 255}, `{"exempt_until":1}`...)},
 		"empty":                       {User: "7", Limit: "burst"},
 		"version":                     {User: "7", Limit: "burst", Data: []byte{9, 1, 0, 0, 3, 4, 5, 6}},
-		"cut off":                     {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4, 0x80}},
-		"too few numbers":             {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4}},
-		"too few strikes":             {User: "7", Limit: "", Data: []byte{1, 0, 3}},
-		"no refill":                   {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 0, 5, 6}},
-		"endless debt":                {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0, 0, 3, 4, 5}, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"...)},
-		"no calendar":                 {User: "7", Limit: "daily", Data: []byte{1, 2, 0, 0, 3, 0, 5, 6, 7}},
-		"unknown calendar":            {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 4}, "Mars"...), 0, 3, 0, 5, 6, 7)},
-		"long calendar":               {User: "7", Limit: "daily", Data: []byte{1, 2, 0xff, 0xff, 3, 0}},
-		"impossible day":              {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 9}, "UTC 00:00"...), "\x00\x03\x00\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"...)},
+		"cut off":                     {User: "7", Limit: "burst", Data: []byte{2, 1, 0, 0, 3, 4, 0x80}},
+		"too few numbers":             {User: "7", Limit: "burst", Data: []byte{2, 1, 0, 0, 3, 4}},
+		"too few strikes":             {User: "7", Limit: "", Data: []byte{2, 0, 3}},
+		"no refill":                   {User: "7", Limit: "burst", Data: []byte{2, 1, 0, 0, 3, 0, 5, 6}},
+		"endless debt":                {User: "7", Limit: "burst", Data: append([]byte{2, 1, 0, 0, 3, 4, 5}, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"...)},
+		"no calendar":                 {User: "7", Limit: "daily", Data: []byte{2, 2, 0, 0, 3, 0, 5, 6, 7}},
+		"unknown calendar":            {User: "7", Limit: "daily", Data: append(append([]byte{2, 2, 4}, "Mars"...), 0, 3, 0, 5, 6, 7)},
+		"long calendar":               {User: "7", Limit: "daily", Data: []byte{2, 2, 0xff, 0xff, 3, 0}},
+		"impossible day":              {User: "7", Limit: "daily", Data: append(append([]byte{2, 2, 9}, "UTC 00:00"...), "\x00\x03\x00\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"...)},
 	} {
 		if err := table.Restore(row, nanos(0)); !errors.Is(err, errStateBytes) {
 			t.Errorf("%s: error %v", name, err)
@@ -222,7 +221,7 @@ func TestRestore_UnreadableState(t *testing.T) {
 		}
 	}
 	for _, code := range []byte{standingCode, 99, givenCode} {
-		if over, err := table.Forgotten(StateRow{User: "7", Limit: "burst", Data: []byte{1, code, 0, 0, 3, 4, 5, 6}}, nanos(1e9)); over || !errors.Is(err, errStateBytes) {
+		if over, err := table.Forgotten(StateRow{User: "7", Limit: "burst", Data: []byte{2, code, 0, 0, 3, 4, 5, 6}}, nanos(1e9)); over || !errors.Is(err, errStateBytes) {
 			t.Errorf("unknown algorithm %d: forgotten is %v, error %v", code, over, err)
 		}
 	}
@@ -246,9 +245,9 @@ func FuzzRestore(f *testing.F) {
 		f.Add(row.Limit, row.Data)
 	}
 	for i, a := range storedAlgorithms {
-		f.Add(limits[i].Name, []byte{1, a.code, 0, 0, 3, 9, 5, 2, 3, 4})
+		f.Add(limits[i].Name, []byte{2, a.code, 0, 0, 3, 9, 5, 2, 3, 4})
 	}
-	f.Add("+", []byte("\x01\xff{\"numbers\":{\"burst\":{\"Burst\":-1}},\"timezone\":\"nowhere\",\"grants\":[{\"limit\":\"burst\",\"left\":9,\"until\":9223372036854775807}]}"))
+	f.Add("+", []byte("\x02\xff{\"numbers\":{\"burst\":{\"Burst\":-1}},\"timezone\":\"nowhere\",\"grants\":[{\"limit\":\"burst\",\"left\":9,\"until\":9223372036854775807}]}"))
 	f.Fuzz(func(t *testing.T, limit string, data []byte) {
 		table := newTable(t, limits...)
 		if over, err := table.Forgotten(StateRow{User: "7", Limit: limit, Data: data}, nanos(1e9)); over && err != nil {

@@ -126,8 +126,9 @@ func (p *place) add() {
 }
 
 // open prepares the account of the row for a decision.
-func (p *place) open(a *account, roles uint8) {
+func (p *place) open(a *account, r Roles) {
 	s := p.shard
+	roles := r.in(s.set.roles)
 	a.set, a.row, a.rules = s.set, s.row(p.slot), s.set.rulesFor(roles)
 	if hasFlag(a.row, personalFlag) {
 		a.personal = s.personal[p.key]

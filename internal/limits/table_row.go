@@ -32,7 +32,7 @@ func (s *shard) draft(words []uint64) *Draft {
 	d := NewDraft(s.set, nil, 0)
 	copy(d.row, words)
 	d.row[wordUser], d.row[wordMeta] = 0, 0
-	setRoles(d.row, rolesOf(words))
+	s.set.setRoles(d.row, s.set.rolesOf(words))
 	setSeries(d.row, seriesOf(words))
 	setStrikeCount(d.row, strikeCount(words))
 	if p := s.personal[words[wordUser]]; p != nil && hasFlag(words, personalFlag) {

@@ -32,16 +32,39 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// testRoles is the list of roles of most tests. The roles of wideRoles have the same order and other
+// bits, some of which don't fit in wordMeta.
+var (
+	testRoles = NewRoleList([]string{"owner", "moderator", "vip", "subscriber", "everyone", "new"}, "everyone")
+	wideRoles = NewRoleList(append(manyRoles(33), "vip", "owner", "subscriber", "everyone"), "everyone")
+)
+
+// manyRoles returns names of n roles.
+func manyRoles(n int) (names []string) {
+	for i := range n {
+		names = append(names, "role"+strconv.Itoa(i))
+	}
+	return names
+}
+
+func rolesOf(names ...string) Roles {
+	roles := testRoles.Everyone()
+	for _, name := range names {
+		roles = roles.With(name)
+	}
+	return roles
+}
+
 // newTestSet compiles limits per user.
 func newTestSet(limits []Limit, strikes Strikes) (*Set, error) {
-	sets, err := Compile(limits, strikes)
+	sets, err := Compile(limits, testRoles, strikes)
 	return sets[PerUser], err
 }
 
 // compileSets compiles limits of any scope.
 func compileSets(t testing.TB, strikes Strikes, limits ...Limit) Sets {
 	t.Helper()
-	sets, err := Compile(limits, strikes)
+	sets, err := Compile(limits, testRoles, strikes)
 	must(t, err)
 	return sets
 }
@@ -115,8 +138,8 @@ func (l Limit) withScope(scope Scope) Limit { l.Scope = scope; return l }
 func (l Limit) withSlices(n int64) Limit    { l.Slices = n; return l }
 func (l Limit) withObserves() Limit         { l.Observes = true; return l }
 func (l Limit) withCountThrottled() Limit   { l.CountThrottled = true; return l }
-func (l Limit) withRole(bit uint8, n Numbers) Limit {
-	l.Roles = map[uint8]Numbers{bit: n}
+func (l Limit) withRole(role string, n Numbers) Limit {
+	l.Roles = map[string]Numbers{role: n}
 	return l
 }
 

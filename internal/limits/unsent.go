@@ -69,7 +69,7 @@ func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 
 // unsentOf returns the usage in a row that wasn't sent yet.
 func (s *Set) unsentOf(row []uint64) Spent {
-	return Spent{At: int64(row[wordLast]), N: int64(row[s.unsent]), Charged: int64(row[s.unsent+1]), Roles: rolesOf(row)}
+	return Spent{At: int64(row[wordLast]), N: int64(row[s.unsent]), Charged: int64(row[s.unsent+1]), Roles: Roles{s.roles, s.rolesOf(row)}}
 }
 
 // TakeUnsentOf is TakeUnsent for one user. It returns false if the user has spent nothing since the
@@ -145,7 +145,7 @@ func (p *place) importRow(next *Row) {
 	here[s.set.unsent+2] = next.words[wordStrikeAt]
 	setStrikeCount(here, strikeCount(words))
 	setSeries(here, seriesOf(words))
-	setRoles(here, rolesOf(words))
+	s.set.setRoles(here, next.set.rolesOf(words))
 	p.importPersonal(given)
 	s.touch(p.slot, here)
 	if !s.set.hasUnsent(here) {
@@ -179,6 +179,6 @@ func (p *place) importPersonal(own *personal) {
 	case own == nil:
 		return
 	}
-	own.variants = nil
+	own.rules = nil
 	s.setPersonal(row[wordUser], own)
 }

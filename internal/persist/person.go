@@ -124,6 +124,6 @@ func correctLate(ctx context.Context, db database, channelID string, recent map[
 // queryPeople returns the result of a query for shownPerson.
 func queryPeople(ctx context.Context, db database, query string, args ...any) ([]journal.Person, error) {
 	return statement.List(ctx, db.Query, func(rows *sql.Rows, p *journal.Person) error {
-		return rows.Scan(&p.UserID, &p.Login, &p.DisplayName, &p.Roles, statement.Time(&p.LastSeen))
+		return rows.Scan(&p.UserID, &p.Login, &p.DisplayName, statement.Names(&p.Roles), statement.Time(&p.LastSeen))
 	}, query, args...)
 }

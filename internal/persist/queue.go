@@ -76,7 +76,7 @@ func (r *records) messages() iter.Seq[*timelineRow] {
 func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	spoken := journal.TimelineMessage{
 		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(hostile.ClipName(m.User.Login, journal.MaxName)),
-		Roles: m.User.Roles, Cost: max(m.Cost, 1), MessageKind: m.Kind,
+		Roles: slices.Clone(m.User.Roles), Cost: max(m.Cost, 1), MessageKinds: slices.Clone(m.Kinds),
 	}
 	displayName := ""
 	if m.User.DisplayName != m.User.Login {

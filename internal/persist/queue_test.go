@@ -3,6 +3,7 @@ package persist
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // observeEntry queues an entry and its message.
@@ -106,13 +108,13 @@ func TestQueue_RetainsNoChatLines(t *testing.T) {
 	t.Parallel()
 	q := queue{limit: 10}
 	long := strings.Repeat("x", 10_000) + "é"
-	m := chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7", Login: long[len(long)-journal.MaxName:], Roles: chatguard.RolesOf(chatguard.VIP)}, Cost: 3}
+	m := chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7", Login: long[len(long)-journal.MaxName:], Roles: chatguard.Roles{roles.VIP}}, Cost: 3}
 	q.observe(&m, &chatguard.Verdict{At: start})
 	q.observe(&m, &chatguard.Verdict{At: start})
 	rows := q.timeline.rowsOf("c1").rows
 	first, second := rows[0], rows[1]
 	want := journal.TimelineMessage{At: start, ChannelID: "c1", UserID: "7", Login: strings.Repeat("x", journal.MaxName-2) + "é", Roles: m.User.Roles, Cost: 3}
-	if first.TimelineMessage != want || second.TimelineMessage != want || first.number+1 != second.number {
+	if !reflect.DeepEqual(first.TimelineMessage, want) || !reflect.DeepEqual(second.TimelineMessage, want) || first.number+1 != second.number {
 		t.Errorf("got %+v and %+v, want %+v", first, second, want)
 	}
 }

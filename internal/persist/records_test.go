@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/penalties"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -150,7 +151,7 @@ func (r *recordsRun) speak() {
 		User: chatguard.User{
 			ID: userIDs.Draw(r.T, "user"), Login: rapid.SampledFrom([]string{"anna", "Anne", "joanna", "1", "a\u2028b"}).Draw(r.T, "login"),
 			DisplayName: rapid.SampledFrom([]string{"", "長い", "Ｌana", "Émile an"}).Draw(r.T, "display name"),
-			Roles:       rapid.SampledFrom([]chatguard.Roles{0, chatguard.RolesOf(chatguard.VIP)}).Draw(r.T, "roles"),
+			Roles:       rapid.SampledFrom([]chatguard.Roles{nil, {roles.VIP}}).Draw(r.T, "roles"),
 		},
 	}
 	v, spent := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}, 0

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/statement"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 const revisionColumns = "channel_id, number, author, at, policy, changes"
@@ -197,6 +198,9 @@ func scanRevision(rows *sql.Rows) (r journal.Revision, bytes int, err error) {
 	}
 	if policy.Valid {
 		err = json.Unmarshal([]byte(policy.String), &r.Policy)
+		if r.Policy.Roles == nil { // from before policies listed their roles
+			r.Policy.Roles = slices.Clone(roles.Twitch)
+		}
 	}
 	if err = cmp.Or(err, json.Unmarshal(changes, &r.Changes)); err != nil {
 		r = unreadable(r, fmt.Errorf("it can't be read: %w", err))

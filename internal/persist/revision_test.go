@@ -12,12 +12,13 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 func revision(channelID string, burst int) journal.Revision {
 	p := policy()
 	p.Limits[0].Burst = burst
-	p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 9, Refill: 2 * time.Second}}
+	p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{roles.Subscriber: {Burst: 9, Refill: 2 * time.Second}}
 	return journal.Revision{
 		ChannelID: channelID, Author: strings.Repeat("Ada", 2000), At: start.Add(time.Duration(burst)), Policy: p,
 		Changes: []journal.Change{{Key: "limit.burst.burst", From: 3.0, To: float64(burst)}, {Key: "limit.burst.roles", To: "subscriber"}},

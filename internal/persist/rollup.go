@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // Run rolls up the timeline in the background: it stores, by user, the data that is kept longer
@@ -37,7 +38,7 @@ func writePeople(ctx context.Context, tx *sql.Tx, people map[personKey]journal.P
 	keys := slices.SortedFunc(maps.Keys(people), personKey.compare)
 	return personInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any {
 		p := people[keys[i]]
-		return append(args, keys[i].channelID, p.UserID, p.Login, p.DisplayName, nameKey(p.Login, p.DisplayName), int64(p.Roles), p.LastSeen.UnixNano())
+		return append(args, keys[i].channelID, p.UserID, p.Login, p.DisplayName, nameKey(p.Login, p.DisplayName), statement.JoinNames(p.Roles), p.LastSeen.UnixNano())
 	})
 }
 

@@ -69,7 +69,7 @@ func (s *sweeper) sweep(ctx context.Context, guard *chatguard.Guard, written int
 // the timeline, so the messages that rollUp has read don't change.
 func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := queryTimeline(ctx, s.db, timelineChannels+`
-		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low, kind
+		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low, kinds
 		FROM `+channelsNotRolledUp+` AND timeline.at < $1
 		LIMIT $2`, now.Add(-rollAge).UnixNano(), rollStep)
 	if err != nil || len(rows) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent, display_name, low, kind"
+const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent, display_name, low, kinds"
 
 var timelineInsertion = statement.Insertion{
 	Into:     "timeline (" + timelineColumns + ")",
@@ -17,7 +17,7 @@ var timelineInsertion = statement.Insertion{
 }
 
 func (r *timelineRow) values(args []any) []any {
-	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost, r.unspent, r.displayName, r.low, int64(r.MessageKind))
+	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, statement.JoinNames(r.Roles), r.Cost, r.unspent, r.displayName, r.low, statement.JoinNames(r.MessageKinds))
 }
 
 // writeTimeline stores sorted rows. It rolls up late rows at once, because newer messages of the
@@ -92,6 +92,6 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 // queryTimeline returns the result of a query for timelineColumns.
 func queryTimeline(ctx context.Context, db database, query string, args ...any) ([]timelineRow, error) {
 	return statement.List(ctx, db.Query, func(rows *sql.Rows, r *timelineRow) error {
-		return rows.Scan(&r.ChannelID, statement.Time(&r.At), &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)
+		return rows.Scan(&r.ChannelID, statement.Time(&r.At), &r.number, &r.UserID, &r.Login, statement.Names(&r.Roles), &r.Cost, &r.unspent, &r.displayName, &r.low, statement.Names(&r.MessageKinds))
 	}, query, args...)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -11,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/statement"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // timelineTable is the timeline of messages, and the summaries of it that are kept for longer.
@@ -44,15 +46,28 @@ func (s *timelineTable) Timeline(ctx context.Context, channelID string, since ti
 	return cmp.Or(failed, ctx.Err(), err)
 }
 
+// splitNames are sets of names by their stored texts. Few sets occur, and often.
+type splitNames[T ~string] map[string][]T
+
+func (s splitNames[T]) of(text string) []T {
+	names, ok := s[text]
+	if !ok {
+		names = statement.SplitNames[[]T](text)
+		s[strings.Clone(text)] = names
+	}
+	return names
+}
+
 // readTimeline adds the stored messages to feed, and the pending messages at their positions in the
 // order. It omits pending messages that are stored by now.
 func readTimeline(db database, channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
-	const query = `SELECT at, number, user_id, login, roles, cost, kind FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
+	const query = `SELECT at, number, user_id, login, roles, cost, kinds FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
+	known, kinds := splitNames[chatguard.Role]{}, splitNames[string]{}
 	err := db.EachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)
 		m := journal.TimelineMessage{
-			At: statement.TimeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),
-			MessageKind: chatguard.MessageKind(row[6].(int64)),
+			At: statement.TimeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: known.of(row[4].(string)), Cost: int(row[5].(int64)),
+			MessageKinds: roles.Kinds(kinds.of(row[6].(string))),
 		}
 		for ; len(waiting) > 0 && waiting[0].compareTo(at, number) < 0; waiting = waiting[1:] {
 			if err := feed.add(&waiting[0].TimelineMessage); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/statement"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -25,10 +26,10 @@ func timeline(t *testing.T, s *Store) (list []journal.TimelineMessage) {
 	t.Helper()
 	must(t, s.db.Query(ctx, func(rows *sql.Rows) error {
 		var m journal.TimelineMessage
-		err := rows.Scan(&m.ChannelID, statement.Time(&m.At), &m.UserID, &m.Login, &m.Roles, &m.Cost, &m.MessageKind)
+		err := rows.Scan(&m.ChannelID, statement.Time(&m.At), &m.UserID, &m.Login, statement.Names(&m.Roles), &m.Cost, statement.Names(&m.MessageKinds))
 		list = append(list, m)
 		return err
-	}, "SELECT channel_id, at, user_id, login, roles, cost, kind FROM timeline ORDER BY channel_id, at, number"))
+	}, "SELECT channel_id, at, user_id, login, roles, cost, kinds FROM timeline ORDER BY channel_id, at, number"))
 	return list
 }
 
@@ -40,31 +41,31 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	must(t, inner.At(g, start).SetChannelPolicy("observing", config.DefaultPolicy()))
 	const secret = "what nobody is to read in it"
 	var want []journal.TimelineMessage
-	kind := chatguard.Bits | chatguard.Highlighted // the policies exempt none
-	check := func(channelID string, after time.Duration, cost int, roles chatguard.Roles, is func(v *chatguard.Verdict) bool) {
+	kinds := []string{roles.Bits, roles.Highlighted} // the policies exempt none
+	check := func(channelID string, after time.Duration, cost int, having chatguard.Roles, is func(v *chatguard.Verdict) bool) {
 		t.Helper()
 		m := chatguard.Message{
-			ID: "id " + secret, ChannelID: channelID, Text: secret, SentAt: start.Add(after), Cost: cost, Kind: kind,
-			User: chatguard.User{ID: "7", Login: "ada", DisplayName: "Ada L.", Roles: roles},
+			ID: "id " + secret, ChannelID: channelID, Text: secret, SentAt: start.Add(after), Cost: cost, Kinds: kinds,
+			User: chatguard.User{ID: "7", Login: "ada", DisplayName: "Ada L.", Roles: having},
 		}
 		v, err := g.Check(ctx, m)
 		must(t, err)
 		if !is(&v) {
 			t.Errorf("another verdict than was meant: %+v", v)
 		}
-		want = append(want, journal.TimelineMessage{At: start.Add(after), ChannelID: channelID, UserID: "7", Login: "ada", Roles: roles, Cost: max(cost, 1), MessageKind: kind})
+		want = append(want, journal.TimelineMessage{At: start.Add(after), ChannelID: channelID, UserID: "7", Login: "ada", Roles: having, Cost: max(cost, 1), MessageKinds: kinds})
 	}
 	allowed := func(v *chatguard.Verdict) bool { return v.Allowed && !v.Observed && !v.Exempt }
 	throttled := func(v *chatguard.Verdict) bool { return !v.Allowed && !v.Never }
-	subscriber, moderator := chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP), chatguard.RolesOf(chatguard.Moderator, chatguard.FirstTimer)
-	check("c1", 0, 0, 0, allowed)
+	subscriber, moderator := chatguard.Roles{roles.Subscriber, roles.VIP}, chatguard.Roles{chatguard.RoleModerator, roles.FirstTimer}
+	check("c1", 0, 0, nil, allowed)
 	check("c1", 1, 2, subscriber, allowed)
 	check("c1", 2, 1, subscriber, throttled)
-	check("c1", 3, 4, 0, func(v *chatguard.Verdict) bool { return v.Never })
+	check("c1", 3, 4, nil, func(v *chatguard.Verdict) bool { return v.Never })
 	check("c1", 4, 9, moderator, func(v *chatguard.Verdict) bool { return v.Exempt })
-	check("observing", 5, 3, 0, allowed)
-	check("observing", 6, 1, 0, func(v *chatguard.Verdict) bool { return v.Observed })
-	check("observing", time.Hour, 1<<31-1, chatguard.RolesOf(chatguard.Broadcaster), func(v *chatguard.Verdict) bool { return v.Exempt })
+	check("observing", 5, 3, nil, allowed)
+	check("observing", 6, 1, nil, func(v *chatguard.Verdict) bool { return v.Observed })
+	check("observing", time.Hour, 1<<31-1, chatguard.Roles{roles.Broadcaster}, func(v *chatguard.Verdict) bool { return v.Exempt })
 	s.mustFlush(t, g)
 	must(t, s.Close())
 

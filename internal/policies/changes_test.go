@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // withLimits returns the default policy with n more limits.
@@ -88,7 +89,7 @@ func TestDiffAndApply(t *testing.T) {
 	changed := base.Clone()
 	changed.Mode = chatguard.ModeEnforce
 	changed.Limits[0].Refill = 1500 * time.Millisecond
-	changed.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 9}, chatguard.Subscriber: {}}
+	changed.Limits[0].Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Burst: 9}, roles.Subscriber: {}}
 	changed.Limits[1] = chatguard.Limit{Name: "other", Algorithm: chatguard.TokenBucket, Burst: 7, Refill: time.Minute}
 	changed.Penalties.Ladder = changed.Penalties.Ladder[:1]
 
@@ -149,7 +150,7 @@ func everyLimit() chatguard.Policy {
 	p.Limits = append(p.Limits,
 		chatguard.Limit{
 			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Second, Queue: 2,
-			Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 5}},
+			Roles: map[chatguard.Role]chatguard.Override{roles.VIP: {Queue: 5}},
 		},
 		chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 500, Every: time.Minute},
 		chatguard.Limit{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 100, Every: 12 * time.Hour, CountThrottled: true},
@@ -165,7 +166,7 @@ func TestDiff_RoundTripsEveryKey(t *testing.T) {
 	changed := base.Clone()
 	slow, crowd, evening, month, exact := &changed.Limits[2], &changed.Limits[3], &changed.Limits[4], &changed.Limits[5], &changed.Limits[6]
 	slow.Every, slow.Queue, slow.Mode = 90*time.Minute+time.Nanosecond, 0, chatguard.ModeObserve
-	slow.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}, chatguard.Subscriber: {Queue: 1}}
+	slow.Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Queue: 7}, roles.Subscriber: {Queue: 1}}
 	crowd.Per, crowd.CountThrottled = chatguard.PerUser, true
 	evening.Per, evening.CountThrottled = chatguard.PerChannel, false
 	month.Every, month.Mode = 24*time.Hour, chatguard.ModeEnforce

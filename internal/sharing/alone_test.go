@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // Several Guards that share a store decide as one Guard alone.
@@ -29,7 +30,7 @@ func TestShared_DecidesAsOneGuard(t *testing.T) {
 			var last chatguard.Verdict
 			for i := range 6000 {
 				now = now.Add(time.Duration(random.IntN(3000)) * time.Millisecond)
-				user := chatguard.User{ID: fmt.Sprint(random.IntN(6)), Roles: chatguard.RolesOf([]chatguard.Role{chatguard.Everyone, chatguard.Subscriber, chatguard.Moderator}[random.IntN(3)])}
+				user := chatguard.User{ID: fmt.Sprint(random.IntN(6)), Roles: chatguard.Roles{[]chatguard.Role{chatguard.RoleEveryone, roles.Subscriber, chatguard.RoleModerator}[random.IntN(3)]}}
 				m := chatguard.Message{ChannelID: fmt.Sprint(random.IntN(2)), User: user, Cost: random.IntN(3)}
 				g := guards[random.IntN(len(guards))]
 				key := m.Key()

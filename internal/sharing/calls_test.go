@@ -157,7 +157,7 @@ func TestShared_IsExempt(t *testing.T) {
 		if got := inner.Of(guard).IsExempt(m); got != want {
 			t.Errorf("user %s is exempt: %t, want %t", user, got, want)
 		}
-		m.User.Roles = chatguard.RolesOf(chatguard.Moderator)
+		m.User.Roles = chatguard.Roles{chatguard.RoleModerator}
 		if !inner.Of(guard).IsExempt(m) {
 			t.Errorf("a moderator isn't exempt")
 		}

@@ -53,7 +53,7 @@ type try struct {
 // refusal is a decision that the same request certainly gets again for a while.
 type refusal struct {
 	set      *limits.Set
-	roles    uint8
+	roles    limits.Roles
 	exempt   bool
 	from, to int64
 	decision limits.Decision

@@ -41,7 +41,7 @@ func linearModel(set *limits.Set) porcupine.Model {
 			in := input.(linearInput)
 			var d limits.Decision
 			draft := limits.NewDraft(set, row, in.at)
-			limits.JudgeDrafts([]*limits.Draft{draft}, make([]map[string]int, 1), &limits.Request{At: in.at, Cost: in.cost, Roles: 1}, &d)
+			limits.JudgeDrafts([]*limits.Draft{draft}, make([]map[string]int, 1), &limits.Request{At: in.at, Cost: in.cost}, &d)
 			want := linearOutput{d.Allowed, int(d.Remaining), 0, d.Strikes}
 			if !d.Allowed {
 				want.retryAt = d.RetryAt
@@ -125,7 +125,7 @@ func TestShared_Linearizable(t *testing.T) {
 	sets, err := limits.Compile([]limits.Limit{
 		{Params: limits.Params{Name: "burst", Algorithm: "token-bucket", Burst: 3, Refill: 40 * time.Millisecond}},
 		{Params: limits.Params{Name: "minute", Algorithm: "fixed-window", Messages: 5, Every: 300 * time.Millisecond}},
-	}, limits.Strikes{Every: 50 * time.Millisecond, Forget: time.Second})
+	}, nil, limits.Strikes{Every: 50 * time.Millisecond, Forget: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

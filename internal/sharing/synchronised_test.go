@@ -341,7 +341,7 @@ func TestSynchronised_ChangesBeforeExchange(t *testing.T) {
 func TestSynchronised_Degraded(t *testing.T) {
 	_, nodes, guards, exchange := synchronised(t, 1, enforcedDefault(), sharedNoon)
 	node, g := nodes[0], guards[0]
-	moderator := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "1", Roles: chatguard.RolesOf(chatguard.Moderator)}}
+	moderator := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "1", Roles: chatguard.Roles{chatguard.RoleModerator}}}
 	if v, err := g.Check(t.Context(), moderator); err != nil || v.Degraded {
 		t.Errorf("before an exchange: %+v, %v", v, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/sendtime"
 	"github.com/chatguard/chatguard/internal/textfile"
 )
@@ -52,14 +53,14 @@ func (l *lineReader) next() ([]byte, error) {
 
 // record is a message as a JSON line.
 type record struct {
-	At      sendtime.Instant      `json:"at"`
-	Channel string                `json:"channel"`
-	UserID  string                `json:"user_id"`
-	Login   string                `json:"login"`
-	Roles   chatguard.Roles       `json:"roles"`
-	Text    string                `json:"text"`
-	Kind    chatguard.MessageKind `json:"message_kind"`
-	Cost    *int                  `json:"cost"`
+	At      sendtime.Instant `json:"at"`
+	Channel string           `json:"channel"`
+	UserID  string           `json:"user_id"`
+	Login   string           `json:"login"`
+	Roles   chatguard.Roles  `json:"roles"`
+	Text    string           `json:"text"`
+	Kinds   roles.Kinds      `json:"message_kind"`
+	Cost    *int             `json:"cost"`
 }
 
 // parse parses a line: as JSON if it begins like an object, otherwise in the platform's format.
@@ -79,8 +80,11 @@ func (r *Reader) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 	if err != nil {
 		return m, false, err
 	}
+	if err := roles.Check(rec.Roles); err != nil {
+		return m, false, fmt.Errorf("roles: %w", err)
+	}
 	m = chatguard.Message{
-		ChannelID: rec.Channel, Text: rec.Text, Kind: rec.Kind, SentAt: rec.At.Time, Cost: 1,
+		ChannelID: rec.Channel, Text: rec.Text, Kinds: rec.Kinds, SentAt: rec.At.Time, Cost: 1,
 		User: chatguard.User{ID: rec.UserID, Login: rec.Login, Roles: rec.Roles},
 	}
 	if rec.Cost != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // MaxRecorded is the maximum number of messages in Recordings. They take 24 bytes each, and each
@@ -38,6 +39,8 @@ type Recordings struct {
 	byID     map[string]*recordedChannel
 	authors  []author
 	numbers  map[author]uint32 // indexes in authors
+	roles    roles.Numbers[chatguard.Role]
+	kinds    roles.Numbers[string]
 	count    int
 }
 
@@ -59,8 +62,8 @@ type said struct {
 	at     int64  // nanoseconds since 1970
 	author uint32 // index in Recordings.authors
 	cost   uint32
-	kind   chatguard.MessageKind
-	roles  chatguard.Roles
+	kinds  uint16 // number in Recordings.kinds
+	roles  uint16 // number in Recordings.roles
 }
 
 // author is a user under one of their logins.
@@ -87,7 +90,7 @@ func (r *Recordings) Add(m chatguard.Message, channelLogin string) error {
 		c.Login = strings.Clone(channelLogin)
 	}
 	cost := uint32(min(max(1, m.Cost), math.MaxUint32)) // no limit distinguishes larger costs
-	c.said = append(c.said, said{m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, m.Kind, m.User.Roles})
+	c.said = append(c.said, said{m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, r.kinds.Of(m.Kinds), r.roles.Of(m.User.Roles)})
 	c.Messages++
 	r.count++
 	return nil
@@ -163,7 +166,7 @@ func (r *Recordings) Timeline(ctx context.Context, channelID string, since time.
 		for _, s := range part {
 			who := r.authors[s.author]
 			batch = append(batch, journal.TimelineMessage{
-				At: time.Unix(0, s.at), ChannelID: c.ID, UserID: who.id, Login: who.login, Roles: s.roles, Cost: int(s.cost), MessageKind: s.kind,
+				At: time.Unix(0, s.at), ChannelID: c.ID, UserID: who.id, Login: who.login, Roles: r.roles.Set(s.roles), Cost: int(s.cost), MessageKinds: r.kinds.Set(s.kinds),
 			})
 		}
 		if err := visit(batch); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // must fails the test if there is an error.
@@ -29,7 +30,7 @@ var start = time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)
 func message(seconds int, user string, roles ...chatguard.Role) journal.TimelineMessage {
 	logins := map[string]string{"1": "anna", "2": "berta", "3": "clara"}
 	return journal.TimelineMessage{
-		At: start.Add(time.Duration(seconds) * time.Second), ChannelID: "7", UserID: user, Login: logins[user], Roles: chatguard.RolesOf(roles...), Cost: 1,
+		At: start.Add(time.Duration(seconds) * time.Second), ChannelID: "7", UserID: user, Login: logins[user], Roles: chatguard.Roles(roles), Cost: 1,
 	}
 }
 
@@ -60,7 +61,7 @@ func mustJudge(t *testing.T, timeline *Timeline, policy chatguard.Policy, own Ov
 
 func TestJudge(t *testing.T) {
 	timeline := newTimeline(
-		message(0, "1"), message(0, "1"), message(1, "2"), message(1, "1"), message(2, "3", chatguard.Moderator), message(2, "3", chatguard.Moderator),
+		message(0, "1"), message(0, "1"), message(1, "2"), message(1, "1"), message(2, "3", chatguard.RoleModerator), message(2, "3", chatguard.RoleModerator),
 		message(3, "1"), message(14, "1"), message(90, "2"), message(90, "2"), message(90, "2"),
 	)
 	watched := bucket("watched", 1)
@@ -107,12 +108,12 @@ func TestJudge_Ladder(t *testing.T) {
 
 func TestJudge_CostsAndRoles(t *testing.T) {
 	limit := bucket("burst", 3)
-	limit.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 1}}
+	limit.Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Burst: 1}}
 	dear := message(0, "1")
 	dear.Cost = 3
 	huge := message(1, "2")
 	huge.Cost = 1 << 40
-	timeline := newTimeline(dear, message(0, "1"), huge, message(2, "3", chatguard.VIP), message(2, "3", chatguard.VIP))
+	timeline := newTimeline(dear, message(0, "1"), huge, message(2, "3", roles.VIP), message(2, "3", roles.VIP))
 	if got := mustJudge(t, timeline, policyOf(limit), Overrides{}).throttled; !reflect.DeepEqual(got, []uint32{1, 1, 1}) {
 		t.Errorf("throttled: %v", got)
 	}
@@ -122,15 +123,15 @@ func TestJudge_CostsAndRoles(t *testing.T) {
 func TestJudge_ExemptMessages(t *testing.T) {
 	var recordings Recordings
 	var lines strings.Builder
-	for second, kind := range []chatguard.MessageKind{0, chatguard.Bits, chatguard.Resub | chatguard.Bits, chatguard.Resub} {
-		must(t, recordings.Add(chatguard.Message{ChannelID: "7", User: chatguard.User{ID: "1"}, Kind: kind, SentAt: start.Add(time.Duration(second) * time.Second)}, ""))
-		fmt.Fprintf(&lines, `{"at":%d,"channel":"7","user_id":"1","message_kind":%q}`+"\n", start.UnixMilli()+int64(second)*1000, kind)
+	for second, kinds := range []roles.Kinds{nil, {roles.Bits}, {roles.Resub, roles.Bits}, {roles.Resub}} {
+		must(t, recordings.Add(chatguard.Message{ChannelID: "7", User: chatguard.User{ID: "1"}, Kinds: kinds, SentAt: start.Add(time.Duration(second) * time.Second)}, ""))
+		fmt.Fprintf(&lines, `{"at":%d,"channel":"7","user_id":"1","message_kind":%q}`+"\n", start.UnixMilli()+int64(second)*1000, kinds)
 	}
 	recordings.Sort()
 	timeline := NewTimeline(100)
 	must(t, recordings.Timeline(t.Context(), "7", time.Time{}, func(m []journal.TimelineMessage) error { timeline.Add(m); return nil }))
 	policy := policyOf(bucket("burst", 1))
-	policy.ExemptMessages = []chatguard.MessageKind{chatguard.Bits}
+	policy.ExemptKinds = []string{roles.Bits}
 	if got := mustJudge(t, timeline, policy, Overrides{}); got.ExemptMessages != 2 || got.ThrottledMessages != 1 {
 		t.Errorf("recorded: %+v", got)
 	}

@@ -7,9 +7,10 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
-// Timeline is a channel's recorded messages in a compact form: 19 bytes per message and about 150
+// Timeline is a channel's recorded messages in a compact form: 20 bytes per message and about 150
 // per user. Create one with NewTimeline and Add messages to it. After that, any number of
 // goroutines may judge it at once.
 type Timeline struct {
@@ -20,7 +21,9 @@ type Timeline struct {
 	dropped bool
 	users   []user
 	numbers map[string]uint32 // indexes in users, by ID
-	spoke   int               // number of users with messages that count
+	roles   roles.Numbers[chatguard.Role]
+	kinds   roles.Numbers[string]
+	spoke   int // number of users with messages that count
 }
 
 // block holds messages in columns, in order.
@@ -28,8 +31,8 @@ type block struct {
 	at    [blockSize]int64 // nanoseconds since 1970
 	user  [blockSize]uint32
 	cost  [blockSize]uint32
-	kind  [blockSize]chatguard.MessageKind
-	roles [blockSize]chatguard.Roles
+	kinds [blockSize]uint16 // numbers in Timeline.kinds
+	roles [blockSize]uint16 // numbers in Timeline.roles
 }
 
 const blockSize = 1 << 13
@@ -55,7 +58,7 @@ func (t *Timeline) add(m *journal.TimelineMessage) {
 		t.dropOldest()
 	}
 	b, i := t.next()
-	b.at[i], b.user[i], b.roles[i], b.kind[i] = m.At.UnixNano(), t.userIndex(m), m.Roles, m.MessageKind
+	b.at[i], b.user[i], b.roles[i], b.kinds[i] = m.At.UnixNano(), t.userIndex(m), t.roles.Of(m.Roles), t.kinds.Of(m.MessageKinds)
 	b.cost[i] = uint32(min(m.Cost, math.MaxUint32)) // no limit distinguishes larger costs
 	t.count++
 	u := &t.users[b.user[i]]
@@ -119,7 +122,7 @@ func (t *Timeline) From() time.Time {
 
 // Bytes returns the approximate memory of the Timeline.
 func (t *Timeline) Bytes() int {
-	const ofMessage, ofUser = 8 + 4 + 4 + 2 + 1, 150
+	const ofMessage, ofUser = 8 + 4 + 4 + 2 + 2, 150
 	return len(t.blocks)*blockSize*ofMessage + len(t.users)*ofUser
 }
 
@@ -136,8 +139,8 @@ func (t *Timeline) read(at int, members group, into *batch) (n, next int) {
 		}
 		m := &into.messages[n]
 		into.numbers[n] = b.user[j]
-		m.User.ID, m.User.Roles = t.users[b.user[j]].id, b.roles[j]
-		m.SentAt, m.Cost, m.Kind = time.Unix(0, b.at[j]), int(b.cost[j]), b.kind[j]
+		m.User.ID, m.User.Roles = t.users[b.user[j]].id, t.roles.Set(b.roles[j])
+		m.SentAt, m.Cost, m.Kinds = time.Unix(0, b.at[j]), int(b.cost[j]), t.kinds.Set(b.kinds[j])
 		n++
 	}
 	return n, at

@@ -90,12 +90,12 @@ type solo struct {
 }
 
 // Remaining returns how many messages of the limit were left to the user, or to everyone who shares
-// it, at each change between two times. In each quarter hour, the history's usage is spent before
+// it, at each change between two times. role is the user's role whose numbers apply. In each quarter hour, the history's usage is spent before
 // the changes are applied.
 func Remaining(
-	limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, known History, from, until time.Time,
+	limit chatguard.Limit, own chatguard.UserOverride, role chatguard.Role, known History, from, until time.Time,
 ) ([]Point, error) {
-	r, err := newSolo(limit, own, roles, from)
+	r, err := newSolo(limit, own, role, from)
 	if err != nil {
 		return nil, err
 	}
@@ -118,18 +118,22 @@ func Remaining(
 	return r.points, nil
 }
 
-func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, from time.Time) (*solo, error) {
+func newSolo(limit chatguard.Limit, own chatguard.UserOverride, role chatguard.Role, from time.Time) (*solo, error) {
 	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.ModeEnforce, false
 	if limit.Algorithm == chatguard.DailyWindow {
 		limit.Timezone = cmp.Or(own.Timezone, limit.Timezone) // as if it had applied all week
 	} else {
 		limit.Timezone = ""
 	}
+	numbers, ok := limit.Roles[role]
+	if limit.Roles = nil; ok {
+		limit.Roles = map[chatguard.Role]chatguard.Override{role: numbers}
+	}
 	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	r := &solo{guard: guard, from: from, m: chatguard.Message{ChannelID: "week", User: chatguard.User{ID: "user", Roles: roles}}}
+	r := &solo{guard: guard, from: from, m: chatguard.Message{ChannelID: "week", User: chatguard.User{ID: "user", Roles: chatguard.Roles{role}}}}
 	if numbers, ok := own.Limits[limit.Name]; ok {
 		mine := chatguard.UserOverride{Limits: map[string]chatguard.Override{limit.Name: numbers}}
 		// An error means that the numbers don't fit the limit any more, so they don't apply.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // TestRemaining_ReplaysAWeek checks that recorded usage is spent again in the user's own days. The
@@ -21,7 +22,7 @@ func TestRemaining_ReplaysAWeek(t *testing.T) {
 	unfit := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Burst: 20}}}
 	daily := chatguard.Limit{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 5, ResetAt: "00:00", Timezone: "Europe/Berlin"}
 	vip := daily
-	vip.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 8}}
+	vip.Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Messages: 8}}
 	spent := []journal.QuarterHour{{At: at(-6), Spent: 1}, {At: at(22.75), Spent: 2}, {At: at(23), Spent: 1}, {At: at(30), Spent: 9}, {At: at(46.5), Spent: 1}}
 	known, later := History{Spent: spent}, History{Spent: spent[1:]}
 	given := History{spent, []Change{{At: at(22.8)}, {at(30.1), 3}, {At: at(40)}}}
@@ -45,7 +46,7 @@ func TestRemaining_ReplaysAWeek(t *testing.T) {
 		"spent before":       {daily, chatguard.UserOverride{}, early, "20: 4, 23: 5"},
 		"of whom nothing is": {daily, chatguard.UserOverride{}, History{}, ""},
 	} {
-		points, err := Remaining(test.limit, test.own, chatguard.RolesOf(chatguard.VIP), test.known, at(20), at(48.25))
+		points, err := Remaining(test.limit, test.own, roles.VIP, test.known, at(20), at(48.25))
 		got := ""
 		for i, p := range points {
 			if i > 0 {

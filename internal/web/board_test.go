@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -127,17 +128,17 @@ func TestThrottled_Within(t *testing.T) {
 	d := dash(t, twoChannels)
 	d.stopClock()
 	colored := spammer
-	colored.Color, colored.Roles = "#1e90ff", chatguard.RolesOf(chatguard.Subscriber)
+	colored.Color, colored.Roles = "#1e90ff", chatguard.Roles{roles.Subscriber}
 	d.say(colored, 5)
 	d.advance(5 * time.Minute)
 	d.say(chatguard.User{ID: "43"}, 4)
 	moderator := spammer
-	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
+	moderator.Roles = chatguard.Roles{chatguard.RoleModerator}
 	d.say(moderator, 1)
 	list := func(query string) (ids []string) {
 		for _, u := range decode[map[string][]live.Throttled](t, d.do("GET", "/api/v1/throttled?channel="+channelID+query, nil, asOwner))["users"] {
 			ids = append(ids, fmt.Sprint(u.UserID, u.Held))
-			if u.UserID == spammer.ID && (u.Text != "hello everyone" || u.Color != "#1e90ff" || !u.Roles.Has(chatguard.Subscriber) || u.MessageID == "" || u.Total != 2) {
+			if u.UserID == spammer.ID && (u.Text != "hello everyone" || u.Color != "#1e90ff" || !u.Roles.Has(roles.Subscriber) || u.MessageID == "" || u.Total != 2) {
 				t.Errorf("row %+v", u)
 			}
 		}
@@ -167,7 +168,7 @@ func TestPreload_ShowsRecentUsers(t *testing.T) {
 	d.say(spammer, 4)
 	d.advance(time.Minute)
 	moderator := spammer
-	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
+	moderator.Roles = chatguard.Roles{chatguard.RoleModerator}
 	d.say(moderator, 1)
 	d.flush()
 	d.restart()

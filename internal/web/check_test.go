@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -55,7 +56,7 @@ func (d *dashboard) check(m any, status int, asServer func(*http.Request)) (answ
 // Three messages pass, the fourth is throttled, and the answers' headers are correct.
 func TestCheck_AllowsThenThrottles(t *testing.T) {
 	d, asServer := runLobby(t)
-	said := checkForm{Channel: lobby, UserID: "41", ID: "m1", Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.Subscriber), Text: "hello\neveryone"}
+	said := checkForm{Channel: lobby, UserID: "41", ID: "m1", Login: "anna", DisplayName: "Anna", Roles: chatguard.Roles{roles.Subscriber}, Text: "hello\neveryone"}
 	for left := range 3 {
 		a, v := d.check(said, http.StatusOK, asServer)
 		if !v.Allowed || v.Channel != lobby || v.UserID != "41" || v.Entry != 0 || *v.Remaining != 2-left || *v.RetryAfterMS != 0 || !v.At.Equal(d.now()) {

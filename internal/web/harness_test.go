@@ -25,6 +25,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -242,7 +243,7 @@ var crowd = chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per
 // everywhere is a limit across all channels.
 var everywhere = chatguard.Limit{
 	Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: 24 * time.Hour,
-	Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 2000}},
+	Roles: map[chatguard.Role]chatguard.Override{roles.VIP: {Messages: 2000}},
 }
 
 // everyAlgorithm has limits of the algorithms that the tests' policy lacks, with every setting that
@@ -250,7 +251,7 @@ var everywhere = chatguard.Limit{
 var everyAlgorithm = []chatguard.Limit{
 	{
 		Name: "slow", Algorithm: chatguard.LeakyBucket, Every: 1500 * time.Millisecond, Queue: 3,
-		Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: 9}, chatguard.VIP: {}},
+		Roles: map[chatguard.Role]chatguard.Override{roles.Subscriber: {Queue: 9}, roles.VIP: {}},
 	},
 	{Name: "unqueued", Algorithm: chatguard.LeakyBucket, Every: 90 * time.Minute, Mode: chatguard.ModeObserve},
 	crowd,

@@ -14,12 +14,13 @@ import (
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 func TestLimitsPage_Wide(t *testing.T) {
 	d := dash(t)
 	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) {
-		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.LeadModerator: {Burst: 9}}
+		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{roles.LeadModerator: {Burst: 9}}
 		p.Exempt = nil
 	}))
 	w := d.open(1400, 900)

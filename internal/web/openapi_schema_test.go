@@ -53,19 +53,17 @@ type labStep struct {
 
 // specialSchemas returns the schemas of types with their own JSON encoding.
 func specialSchemas() map[reflect.Type]*jsonschema.Schema {
-	roles := nameSchema(chatguard.RoleNames())
+	name := &jsonschema.Schema{Type: "string", Pattern: "^[A-Za-z0-9_:-]{1,64}$"}
 	return map[reflect.Type]*jsonschema.Schema{
-		typeOf[time.Time]():            timeSchema,
-		typeOf[journal.OptionalTime](): {Types: []string{"null", "string"}, Format: "date-time"},
-		typeOf[time.Duration]():        lengthSchema,
-		typeOf[control.Duration]():     lengthSchema,
-		typeOf[chatguard.Role]():       roles,
-		typeOf[chatguard.Roles]():      {Type: "array", Items: roles},
-		typeOf[chatguard.Penalty]():    {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
-		typeOf[chatguard.Action]():     nameSchema(actions),
-		typeOf[chatguard.Mode]():       textSchema(chatguard.ModeEnforce, chatguard.ModeObserve),
-		typeOf[chatguard.MessageKind](): textSchema(
-			chatguard.Bits, chatguard.PowerUp, chatguard.HypeChat, chatguard.Reward, chatguard.Highlighted, chatguard.Resub, chatguard.WatchStreak),
+		typeOf[time.Time]():             timeSchema,
+		typeOf[journal.OptionalTime]():  {Types: []string{"null", "string"}, Format: "date-time"},
+		typeOf[time.Duration]():         lengthSchema,
+		typeOf[control.Duration]():      lengthSchema,
+		typeOf[chatguard.Role]():        name,
+		typeOf[chatguard.Roles]():       {Type: "array", Items: name},
+		typeOf[chatguard.Penalty]():     {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
+		typeOf[chatguard.Action]():      nameSchema(actions),
+		typeOf[chatguard.Mode]():        textSchema(chatguard.ModeEnforce, chatguard.ModeObserve),
 		typeOf[chatguard.Exemption]():   textSchema(chatguard.ExemptByRole, chatguard.ExemptAlways, chatguard.ExemptNever),
 		typeOf[chatguard.Scope]():       textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere),
 		typeOf[chatguard.Priority]():    textSchema(chatguard.PriorityNormal, chatguard.PriorityLow),

@@ -126,7 +126,7 @@ func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who ac
 // the user was last seen. It returns nil if the user may write.
 func (h *amendments) findHoldingLimit(ctx context.Context, t journal.Target) (*holdingLimit, error) {
 	roles := h.users.channels.model.RolesOf(t.ChannelID, t.UserID)
-	if roles == 0 {
+	if len(roles) == 0 {
 		// If the database is failing, assume that the user has no roles.
 		if person, _, err := h.users.store.Person(ctx, t.ChannelID, t.UserID); err == nil {
 			roles = person.Roles

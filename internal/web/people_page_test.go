@@ -12,11 +12,12 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 var (
 	gardenhour = chatguard.User{ID: "71", Login: "gardenhour"}
-	teahouse   = chatguard.User{ID: "72", Login: "teahouse", Roles: chatguard.RolesOf(chatguard.Subscriber)}
+	teahouse   = chatguard.User{ID: "72", Login: "teahouse", Roles: chatguard.Roles{roles.Subscriber}}
 )
 
 // visit writes a fragment into the address bar, and waits until that page is loaded.

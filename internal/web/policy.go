@@ -40,7 +40,9 @@ func (h *channelPolicies) putPolicy(w http.ResponseWriter, r *http.Request, who 
 		return err
 	}
 	return h.changePolicy(w, r, who, channel, func(ctx context.Context, wanted policies.Request) (policies.Revised, error) {
-		return h.policies.Revise(ctx, wanted, func(chatguard.Policy) (chatguard.Policy, error) { return policy.Policy, nil })
+		return h.policies.Revise(ctx, wanted, func(before chatguard.Policy) (chatguard.Policy, error) {
+			return policy.withRoles(before), nil
+		})
 	})
 }
 

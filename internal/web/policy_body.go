@@ -13,8 +13,16 @@ import (
 type wholePolicy struct{ chatguard.Policy }
 
 // policyKeys are the top-level keys that a wholePolicy requires. Without exempt_messages, no kind
-// of message is exempt.
+// of message is exempt; without roles, they stay as they are.
 var policyKeys = []string{"mode", "exempt", "timezone", "limits", "penalties"}
+
+// withRoles returns the policy. If the request doesn't state its roles, they stay those before.
+func (p *wholePolicy) withRoles(before chatguard.Policy) chatguard.Policy {
+	if p.Roles == nil {
+		p.Roles = before.Roles
+	}
+	return p.Policy
+}
 
 // UnmarshalJSON refuses unknown keys, and a policy in which one of policyKeys is missing or null.
 func (p *wholePolicy) UnmarshalJSON(data []byte) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -148,7 +149,7 @@ func TestPolicy_MistakeIsNamed(t *testing.T) {
 		"policy": {d.put(func(p *chatguard.Policy) { p.Limits[0].Reserve = 3 }),
 			problem.Mistake{Limit: "burst", Parameter: "reserve", Value: "3", Problem: "reserve is 3, want 0 to 2, less than the limit holds"}},
 		"role": {d.put(func(p *chatguard.Policy) {
-			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 1}}
+			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{roles.VIP: {Messages: 1}}
 		}), problem.Mistake{Limit: "burst", Role: "vip", Parameter: "messages", Value: "1", Problem: `token-bucket has no "messages" (it takes burst, refill)`}},
 		"ladder": {d.put(func(p *chatguard.Policy) { p.Penalties.StrikeEvery = -time.Minute }),
 			problem.Mistake{Parameter: "penalties.strike_every", Value: "-1m", Problem: "penalties: strike_every is -1m0s, want 0s or more"}},

@@ -89,10 +89,11 @@ func (h *previews) readCandidate(w http.ResponseWriter, r *http.Request, channel
 	if hours < 1 || hours > mostHours {
 		return policy, 0, problem.New(http.StatusUnprocessableEntity, "A preview covers 1 to %d hours, not %d.", mostHours, hours)
 	}
-	if err := h.policies.Validate(channel, in.Policy.Policy); err != nil {
+	policy = in.Policy.withRoles(h.guard.ChannelPolicy(channel))
+	if err := h.policies.Validate(channel, policy); err != nil {
 		return policy, 0, errRefused(http.StatusUnprocessableEntity, err)
 	}
-	return in.Policy.Policy, hours, nil
+	return policy, hours, nil
 }
 
 // computePreview reads the messages, unless they are still cached, and judges them by both

@@ -23,7 +23,7 @@ const previewPath = "/api/v1/channels/" + channelID + "/preview"
 var (
 	previewAnna  = chatguard.User{ID: "61", Login: "anna"}
 	previewBerta = chatguard.User{ID: "62", Login: "berta"}
-	previewClara = chatguard.User{ID: "63", Login: "clara", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	previewClara = chatguard.User{ID: "63", Login: "clara", Roles: chatguard.Roles{chatguard.RoleModerator}}
 )
 
 // watchedStore is a Store that notifies a test when the timeline is read.

@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -17,7 +18,7 @@ import (
 const channelPath = "/api/v1/channels/" + channelID
 
 // newcomer writes in the channel for the first time.
-var newcomer = chatguard.User{ID: "44", Login: "newcomer", Roles: chatguard.RolesOf(chatguard.FirstTimer)}
+var newcomer = chatguard.User{ID: "44", Login: "newcomer", Roles: chatguard.Roles{roles.FirstTimer}}
 
 // getChannel returns the channel as GET /channels shows it.
 func (d *dashboard) getChannel() live.Channel {

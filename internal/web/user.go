@@ -84,7 +84,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	c.OverrideETag = policies.Tag(c.Override)
 	c.Timezone = dayZone(policy, c.Override)
 	c.DayEnds = dayEnd(policy, c.Limits, c.Timezone, h.guard.Now())
-	c.RoleNumbers = roleNumbers(policy.Limits, c.Roles)
+	c.RoleNumbers = roleNumbers(policy.Limits, c.Limits)
 	return problem.WriteJSON(w, c)
 }
 
@@ -149,17 +149,16 @@ func dayEnd(p chatguard.Policy, standing []limitinfo.Status, zone string, now ti
 	return time.Date(year, month, day+1, 0, 0, 0, 0, location)
 }
 
-// roleNumbers returns, by limit, the numbers for a user with these roles. If a limit has numbers
-// for some of the roles, the numbers of the highest of these roles replace the general ones.
-func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]chatguard.Override {
+// roleNumbers returns, by limit, the numbers for a user whose limits have the given states. The
+// numbers of the role that the state names replace the general ones.
+func roleNumbers(limits []chatguard.Limit, states []limitinfo.Status) map[string]chatguard.Override {
+	role := map[string]chatguard.Role{}
+	for _, state := range states {
+		role[state.Name] = state.Role
+	}
 	numbers := map[string]chatguard.Override{}
 	for _, l := range limits {
-		own, highest := chatguard.Override{}, -1
-		for role, o := range l.Roles {
-			if roles.Has(role) && int(role) > highest {
-				own, highest = o, int(role)
-			}
-		}
+		own := l.Roles[role[l.Name]]
 		numbers[l.Name] = chatguard.Override{
 			Burst: cmp.Or(own.Burst, l.Burst), Refill: cmp.Or(own.Refill, l.Refill),
 			ExtraBurst: cmp.Or(own.ExtraBurst, l.ExtraBurst), ExtraRefill: cmp.Or(own.ExtraRefill, l.ExtraRefill),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
@@ -44,7 +45,7 @@ func TestUserCard_OnlyOwnEntries(t *testing.T) {
 
 func TestUserCard_SaysWhy(t *testing.T) {
 	d := dash(t, addLimits(t, everywhere))
-	vip := chatguard.User{ID: "85", Login: "gardener", Roles: chatguard.RolesOf(chatguard.VIP)}
+	vip := chatguard.User{ID: "85", Login: "gardener", Roles: chatguard.Roles{roles.VIP}}
 	d.say(vip, 4)
 	decode[amended](t, d.do("PUT", channelPath+"/users/85/override", chatguard.UserOverride{Timezone: "Asia/Kathmandu"}, asOwner))
 	if err := inner.At(d.guard, d.now()).SetUserOverride(chatguard.Key{UserID: "85", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 50}}}); err != nil {
@@ -52,7 +53,7 @@ func TestUserCard_SaysWhy(t *testing.T) {
 	}
 	for _, when := range []string{"while it waits", "once it is written"} {
 		c := d.card("85")
-		if c.Login != "gardener" || !c.Roles.Has(chatguard.VIP) || c.LastSeen.IsZero() || c.Timezone != "Asia/Kathmandu" || c.Override.Timezone != c.Timezone {
+		if c.Login != "gardener" || !c.Roles.Has(roles.VIP) || c.LastSeen.IsZero() || c.Timezone != "Asia/Kathmandu" || c.Override.Timezone != c.Timezone {
 			t.Errorf("%s: %+v", when, c)
 		}
 		if c.EverywhereOverride.Limits["total"].Messages != 50 || c.Limits[2].Capacity != 50 || !c.Limits[2].Own {
@@ -77,7 +78,7 @@ func TestUserCard_SaysWhy(t *testing.T) {
 
 func TestUserCard_ExemptAndUnknown(t *testing.T) {
 	d := dash(t)
-	d.say(chatguard.User{ID: "86", Login: "gatekeeper", Roles: chatguard.RolesOf(chatguard.Moderator)}, 5)
+	d.say(chatguard.User{ID: "86", Login: "gatekeeper", Roles: chatguard.Roles{chatguard.RoleModerator}}, 5)
 	if c := d.card("86"); !c.Verdict.Exempt || !c.Verdict.Allowed || len(c.Limits) != 2 {
 		t.Errorf("a moderator: %+v", c)
 	}
@@ -114,15 +115,16 @@ func TestUserCard_DayEnd(t *testing.T) {
 func TestUserCard_RoleNumbers(t *testing.T) {
 	limit := chatguard.Limit{
 		Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: time.Second,
-		Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 9}, chatguard.Subscriber: {Burst: 5, Refill: time.Minute}, chatguard.FirstTimer: {Burst: 1}},
+		Roles: map[chatguard.Role]chatguard.Override{roles.VIP: {Burst: 9}, roles.Subscriber: {Burst: 5, Refill: time.Minute}, roles.FirstTimer: {Burst: 1}},
 	}
-	for roles, want := range map[chatguard.Roles]chatguard.Override{
-		chatguard.RolesOf():                                    {Burst: 3, Refill: time.Second},
-		chatguard.RolesOf(chatguard.FirstTimer):                {Burst: 1, Refill: time.Second},
-		chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP): {Burst: 9, Refill: time.Second},
+	for role, want := range map[chatguard.Role]chatguard.Override{
+		roles.Everyone:   {Burst: 3, Refill: time.Second},
+		roles.FirstTimer: {Burst: 1, Refill: time.Second},
+		roles.VIP:        {Burst: 9, Refill: time.Second},
 	} {
-		if got := roleNumbers([]chatguard.Limit{limit}, roles)["burst"]; got != want {
-			t.Errorf("%v: %+v, want %+v", roles.List(), got, want)
+		states := []limitinfo.Status{{Name: "burst", Role: role}}
+		if got := roleNumbers([]chatguard.Limit{limit}, states)["burst"]; got != want {
+			t.Errorf("%s: %+v, want %+v", role, got, want)
 		}
 	}
 }

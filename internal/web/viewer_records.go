@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/recent"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 const (
@@ -98,9 +99,9 @@ func (s *viewerRecords) lookUp(key viewerKey) (r viewerRecord, ok bool) {
 // load reads a record.
 func (s *viewerRecords) load(ctx context.Context, key viewerKey) (r viewerRecord, err error) {
 	person, _, err := s.store.Person(ctx, key.channel, key.user)
-	r.roles = person.Roles &^ chatguard.RolesOf(chatguard.FirstTimer) // the next message isn't the first
-	if key.user == key.channel {                                      // on Twitch, a channel has the ID of its broadcaster
-		r.roles |= chatguard.RolesOf(chatguard.Broadcaster)
+	r.roles = roles.Without(person.Roles, roles.FirstTimer) // the next message isn't the first
+	if key.user == key.channel {                            // on Twitch, a channel has the ID of its broadcaster
+		r.roles = append(roles.Without(r.roles, roles.Broadcaster), roles.Broadcaster)
 	}
 	if err == nil && s.silences != nil {
 		var liftedAt time.Time

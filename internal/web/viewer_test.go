@@ -199,7 +199,7 @@ func TestViewerStanding_AddSilence(t *testing.T) {
 // The roles that a viewer had when last seen count. A broadcaster is known without.
 func TestViewer_Roles(t *testing.T) {
 	d := dash(t, showViewers)
-	moderator := chatguard.User{ID: "50", Login: "mod", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	moderator := chatguard.User{ID: "50", Login: "mod", Roles: chatguard.Roles{chatguard.RoleModerator}}
 	d.say(moderator, 1)
 	d.flush()
 	for _, id := range []string{"50", channelID} {

@@ -153,12 +153,17 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 			return answer, err
 		}
 	}
-	if answer.Points, err = simulate.Remaining(limit, own, person.Roles, known, answer.From, now); err != nil {
+	var state limitinfo.Status
+	i := slices.IndexFunc(live.Limits, func(l limitinfo.Status) bool { return l.Name == limit.Name })
+	if i >= 0 {
+		state = live.Limits[i]
+	}
+	if answer.Points, err = simulate.Remaining(limit, own, state.Role, known, answer.From, now); err != nil {
 		return answer, err
 	}
-	if i := slices.IndexFunc(live.Limits, func(l limitinfo.Status) bool { return l.Name == limit.Name }); i >= 0 {
-		answer.Capacity = live.Limits[i].Capacity
-		answer.Points = append(answer.Points, simulate.Point{At: answer.Until, Remaining: live.Limits[i].Remaining})
+	if i >= 0 {
+		answer.Capacity = state.Capacity
+		answer.Points = append(answer.Points, simulate.Point{At: answer.Until, Remaining: state.Remaining})
 	}
 	return answer, nil
 }

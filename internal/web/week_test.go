@@ -53,7 +53,7 @@ func TestWeek_SharedLimit(t *testing.T) {
 	today := d.now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour)
 	d.advance(today.Sub(d.now()))
 	noon := today.Add(-72 * time.Hour)
-	moderator := chatguard.User{ID: "50", Login: "mod", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	moderator := chatguard.User{ID: "50", Login: "mod", Roles: chatguard.Roles{chatguard.RoleModerator}}
 	d.recordPast(berta, noon, noon.Add(20*time.Minute))
 	d.recordPast(moderator, noon.Add(21*time.Minute))
 	d.recordPast(spammer, noon.Add(time.Minute), noon.Add(48*time.Hour), noon.Add(48*time.Hour), noon.Add(48*time.Hour), noon.Add(48*time.Hour))

@@ -8,6 +8,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // Complete returns an error if a message lacks what is needed to judge it and act on it. It clears
@@ -89,12 +90,12 @@ func ReplyCommand(text string, names ...string) string {
 // badgeRoles maps badges to roles. The tag mod=1 alone is not enough, because lead moderators lack
 // it.
 var badgeRoles = map[string]chatguard.Role{
-	"broadcaster":    chatguard.Broadcaster,
-	"lead_moderator": chatguard.LeadModerator,
-	"moderator":      chatguard.Moderator,
-	"vip":            chatguard.VIP,
-	"subscriber":     chatguard.Subscriber,
-	"founder":        chatguard.Subscriber,
+	"broadcaster":    roles.Broadcaster,
+	"lead_moderator": roles.LeadModerator,
+	"moderator":      roles.Moderator,
+	"vip":            roles.VIP,
+	"subscriber":     roles.Subscriber,
+	"founder":        roles.Subscriber,
 }
 
 // RoleOfBadge returns the role for a badge name, or false if the badge has no role.

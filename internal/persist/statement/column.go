@@ -3,6 +3,7 @@ package statement
 import (
 	"database/sql"
 	"encoding"
+	"strings"
 	"time"
 )
 
@@ -35,6 +36,39 @@ func (c textColumn) Scan(value any) error {
 		return err
 	}
 	return c.into.UnmarshalText([]byte(text.String))
+}
+
+// Names returns a destination of a scan for names that JoinNames has joined.
+func Names[S ~[]T, T ~string](into *S) sql.Scanner { return namesColumn[S, T]{into} }
+
+type namesColumn[S ~[]T, T ~string] struct{ into *S }
+
+// Scan takes a column's value.
+func (c namesColumn[S, T]) Scan(value any) error {
+	var text sql.NullString
+	err := text.Scan(value)
+	*c.into = SplitNames[S](text.String)
+	return err
+}
+
+// JoinNames returns the value to store for names without commas.
+func JoinNames[S ~[]T, T ~string](names S) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, ",")
+}
+
+// SplitNames returns the names that JoinNames has joined.
+func SplitNames[S ~[]T, T ~string](text string) (names S) {
+	if text == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		names = append(names, T(name))
+	}
+	return names
 }
 
 // OptionalTime returns the value to store for a time: Unix nanoseconds, which range from 1678 to

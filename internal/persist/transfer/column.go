@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/statement"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // lineKind is an exported table and the kind of its lines.
@@ -200,10 +201,12 @@ func valueOf(c *column, at any) any {
 		return valueOf(c, &at.Time)
 	case *json.RawMessage:
 		return sql.NullString{String: string(*at), Valid: !c.optional || string(*at) != "null"}
-	case *chatguard.MessageKind: // a set, which is a number in the database
-		return int64(*at)
 	case *chatguard.Action:
 		return journal.Action(*at).String()
+	case *chatguard.Roles:
+		return statement.JoinNames(*at)
+	case *roles.Kinds:
+		return statement.JoinNames(*at)
 	case interface{ MarshalText() ([]byte, error) }:
 		text, _ := at.MarshalText() // never fails for chatguard's types
 		return string(text)
@@ -230,10 +233,12 @@ func scanner(at any) any {
 		return statement.Time(&at.Time)
 	case *json.RawMessage:
 		return &jsonScanner{at}
-	case *chatguard.MessageKind:
-		return at
 	case *chatguard.Action:
 		return statement.Text((*journal.Action)(at))
+	case *chatguard.Roles:
+		return statement.Names(at)
+	case *roles.Kinds:
+		return statement.Names(at)
 	case encoding.TextUnmarshaler:
 		return statement.Text(at)
 	}

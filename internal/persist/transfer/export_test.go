@@ -25,6 +25,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // frozen are options with which exports of the same database are identical.
@@ -130,7 +131,7 @@ func oneOfEach(t rapid.TB) []line {
 	never.ID, never.Outcome.Entry, never.MaySpeakAt, never.ResetAt, never.Outcome.Result = 42, 42, journal.OptionalTime{}, time.Time{}, journal.Pending
 	policyJSON, err := json.Marshal(persisttest.Policy())
 	must(t, err)
-	spoken := journal.TimelineMessage{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber), Cost: 2, MessageKind: chatguard.Bits | chatguard.Highlighted}
+	spoken := journal.TimelineMessage{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.Roles{roles.VIP, roles.Subscriber}, Cost: 2, MessageKinds: roles.Kinds{roles.Bits, roles.Highlighted}}
 	return []line{
 		&stateLine{ChannelID: "", UserID: "7", Limit: "burst", Data: spentData(t)[0]},
 		&stateLine{ChannelID: "c1", UserID: "", Limit: "", Data: spentData(t)[0]},
@@ -188,7 +189,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 		lines = append(lines, &revisionLine{Revision: r, Policy: []byte("null"), Changes: []byte("[]")})
 	}
 	for n := range count.Draw(t, "spoken") {
-		s := journal.TimelineMessage{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: name.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
+		s := journal.TimelineMessage{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: name.Draw(t, "login"), Roles: chatguard.Roles{roles.Broadcaster}, Cost: 1}
 		lines = append(lines, &timelineLine{TimelineMessage: s, Number: int64(n), Unspent: rapid.IntRange(0, 1).Draw(t, "unspent"), DisplayName: name.Draw(t, "display name")})
 	}
 	for n := range count.Draw(t, "channels") {
@@ -198,7 +199,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 		lines = append(lines, &settingLine{ChannelID: text.Draw(t, "channel"), Name: fmt.Sprint(n, text.Draw(t, "name")), Value: "v" + text.Draw(t, "value")})
 	}
 	for n := range count.Draw(t, "people") {
-		p := journal.Person{UserID: fmt.Sprint(n, id.Draw(t, "user")), Login: name.Draw(t, "login"), DisplayName: name.Draw(t, "display name"), Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: times.Draw(t, "seen")}
+		p := journal.Person{UserID: fmt.Sprint(n, id.Draw(t, "user")), Login: name.Draw(t, "login"), DisplayName: name.Draw(t, "display name"), Roles: chatguard.Roles{roles.VIP}, LastSeen: times.Draw(t, "seen")}
 		lines = append(lines, &personLine{ChannelID: text.Draw(t, "channel"), Person: p})
 	}
 	for n := range count.Draw(t, "quarters") {
@@ -294,7 +295,7 @@ func TestExport_MatchesDocumentation(t *testing.T) {
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: start}, Policy: []byte("null"), Changes: []byte("null")},
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "paused", Value: "yes"},
-		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: start}},
+		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: chatguard.Roles{roles.VIP}, LastSeen: start}},
 		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Spent: 4},
 		&rolledUpLine{ChannelID: "c1", At: start, Number: 2},
 		&streamLine{Stream: journal.Stream{ChannelID: "c1", Start: start, Seen: start.Add(time.Hour), Ended: true}},
@@ -411,7 +412,7 @@ func TestExport_LogDeleted(t *testing.T) {
 func TestExport_OlderVersionRefused(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, nil)
-	persisttest.Alter(t, path, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kind; PRAGMA user_version = 10")
+	persisttest.Alter(t, path, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kinds; PRAGMA user_version = 10")
 	_, err := Export(ctx, path, io.Discard, nil)
 	wantError(t, err, path, "older version", "chatguard run")
 }

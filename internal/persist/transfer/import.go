@@ -69,7 +69,7 @@ func (im *importer) importInto(ctx context.Context, tx *sql.Tx, db *sqlite.Owned
 func (im *importer) knowPeople(ctx context.Context, tx *sql.Tx) error {
 	var statements []string
 	if im.format < 3 {
-		statements = append(statements, "INSERT INTO person (channel_id, user_id, login, roles, last_seen) SELECT channel_id, user_id, login, 0, max(at) FROM journal GROUP BY channel_id, user_id")
+		statements = append(statements, "INSERT INTO person (channel_id, user_id, login, roles, last_seen) SELECT channel_id, user_id, login, '', max(at) FROM journal GROUP BY channel_id, user_id")
 	}
 	if im.format < 4 {
 		statements = append(statements, persist.NamesFromJournal)

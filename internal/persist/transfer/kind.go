@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // lineKinds are all exported tables, in export order: every table except those of sign-ins and of
@@ -25,7 +26,7 @@ var lineKinds = []lineKind{
 		outcome_reason=outcome.reason`),
 	newKind[revisionLine]("revision", 2, "channel_id=channel number author at policy!? changes!"),
 	newKind[auditLine]("audit", 1, "id at author action! channel_id=channel user_id detail!"),
-	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login display_name roles cost unspent low kind=message_kind"),
+	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login display_name roles cost unspent low kinds=message_kind"),
 	newKind[channelLine]("channel", 1, "id! login!"),
 	newKind[settingLine]("setting", 2, "channel_id=channel name value!"),
 	newKind[personLine]("person", 2, "channel_id=channel user_id! login display_name roles last_seen"),
@@ -153,7 +154,7 @@ func (l *timelineLine) check() error {
 	case l.Unspent < 0 || l.Unspent > l.Cost:
 		return errors.New("unspent: want a whole number up to the cost")
 	}
-	return nil
+	return checkRoles(l.Roles)
 }
 
 type channelLine struct {
@@ -176,6 +177,15 @@ type personLine struct {
 	ChannelID string `json:"channel"`
 	journal.Person
 	exactBytes
+}
+
+func (l *personLine) check() error { return checkRoles(l.Roles) }
+
+func checkRoles(list chatguard.Roles) error {
+	if err := roles.Check(list); err != nil {
+		return fmt.Errorf("roles: %w", err)
+	}
+	return nil
 }
 
 type quarterLine struct {

@@ -68,7 +68,7 @@ type part struct {
 	upTo    bool             // whether a part of the message's cost may be spent
 	taken   int              // how much of the cost may be shown, if upTo
 	changed []string         // keys whose values were repaired
-	ignored []string         // unknown roles
+	unknown unknownNames
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
@@ -130,9 +130,13 @@ func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into
 func (k *Checker) addMessage(c *scratch, read *checkedMessage) {
 	reader := checkReader{now: k.opts.Guard.Now(), space: k.opts.Space, isLong: c.isLong}
 	m, changed, err := reader.toMessage(read)
+	var unknown unknownNames
+	if err == nil {
+		unknown = k.useNames(&m, read)
+	}
 	c.add(m, err)
 	p := &c.parts[len(c.parts)-1]
-	p.upTo, p.changed, p.ignored = read.UpTo, changed, read.Roles.ignored
+	p.upTo, p.changed, p.unknown = read.UpTo, changed, unknown
 }
 
 // add adds a message. err is why it can't be judged, or nil.
@@ -183,7 +187,7 @@ func (k *Checker) appendAnswer(c *scratch, i int) {
 	}
 	v.ChannelID, v.UserID = k.NameOf(v.ChannelID), k.NameOf(v.UserID)
 	c.answer = v.AppendJSON(c.answer)
-	if !p.upTo && p.changed == nil && p.ignored == nil {
+	if !p.upTo && p.changed == nil && p.unknown.roles == nil && p.unknown.kinds == nil {
 		return
 	}
 	c.answer = c.answer[:len(c.answer)-1]
@@ -191,7 +195,8 @@ func (k *Checker) appendAnswer(c *scratch, i int) {
 		c.answer = strconv.AppendInt(append(c.answer, `,"taken":`...), int64(p.taken), 10)
 	}
 	c.answer = appendTexts(c.answer, "changed", p.changed)
-	c.answer = append(appendTexts(c.answer, "ignored_roles", p.ignored), '}')
+	c.answer = appendTexts(c.answer, "unknown_roles", p.unknown.roles)
+	c.answer = append(appendTexts(c.answer, "unknown_kinds", p.unknown.kinds), '}')
 }
 
 // reportDropped reports a throttled message as dropped, because the calling server doesn't show it.

@@ -121,7 +121,7 @@ func wantedKind(t reflect.Type) string {
 	case reflect.Slice:
 		return "a list"
 	}
-	if t == reflect.TypeFor[checkedKind]() {
+	if t == reflect.TypeFor[checkedKinds]() {
 		return "a text"
 	}
 	return "an object"

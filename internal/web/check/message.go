@@ -39,7 +39,7 @@ type checkedMessage struct {
 	DisplayName string         `json:"display_name"`
 	Roles       checkedRoles   `json:"roles"`
 	Text        string         `json:"text"`
-	Kind        checkedKind    `json:"message_kind"`
+	Kinds       checkedKinds   `json:"message_kind"`
 	Cost        *int           `json:"cost"`
 	At          jsontext.Value `json:"at"`
 	UpTo        bool           `json:"up_to"`
@@ -73,8 +73,8 @@ type checkReader struct {
 // and changed lists their keys.
 func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, changed []string, err error) {
 	m = chatguard.Message{
-		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Kind: read.Kind.known, Cost: 1,
-		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName, Roles: read.Roles.known},
+		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1,
+		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName},
 	}
 	if read.Cost != nil {
 		m.Cost = *read.Cost
@@ -84,9 +84,13 @@ func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, chan
 		return m, nil, err
 	}
 	m.SentAt = sendtime.Bounded(sent, c.now)
-	if changed = c.repair(&m); read.Kind.changed {
-		changed = append(changed, "message_kind")
+	if err := read.Roles.err; err != nil {
+		return m, nil, fmt.Errorf("roles: %w", err)
 	}
+	if err := read.Kinds.err; err != nil {
+		return m, nil, fmt.Errorf("message_kind: %w", err)
+	}
+	changed = c.repair(&m)
 	return m, changed, c.validate(&m)
 }
 

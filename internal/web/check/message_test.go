@@ -98,19 +98,9 @@ func slowMessage(data []byte) (m chatguard.Message, err error) {
 		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1, SentAt: sendtime.Bounded(read.At.Time, time.Unix(1767614400, 0)),
 		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName},
 	}
-	for name := range strings.SplitSeq(read.Kind, ",") {
-		var kind chatguard.MessageKind
-		if kind.UnmarshalText([]byte(name)) == nil {
-			m.Kind |= kind
-		}
-	}
 	for _, name := range read.Roles {
-		var role chatguard.Role
 		if name == nil {
 			return m, errors.New("a role is null")
-		}
-		if role.UnmarshalText([]byte(*name)) == nil {
-			m.User.Roles |= chatguard.RolesOf(role)
 		}
 	}
 	if read.Cost != nil {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,20 +9,50 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// checkedRoles are the roles of a message's author. An unknown one is ignored: if it were an error,
-// its holders would have no limits at all.
-type checkedRoles struct {
-	known   chatguard.Roles
-	ignored []string // unknown names, cut; at most maxIgnored
+// names are the roles of a message's author, or the kinds of a message, as a request has them.
+type names struct {
+	list []string
+	err  error // there are too many, or one is too long
 }
 
-// maxIgnored is how many unknown roles of a message the answer names.
-const maxIgnored = 8
+// maxUnknown is how many unknown names of a message the answer lists.
+const maxUnknown = 8
 
-var roleNames = chatguard.RoleNames() // by role
+func (n *names) add(name string) {
+	switch {
+	case n.err != nil || slices.Contains(n.list, name):
+	case len(name) > limits.MaxRoleName:
+		n.err = fmt.Errorf("%q has %d bytes, want %d or fewer", hostile.Clip(name, problem.MaxQuoted), len(name), limits.MaxRoleName)
+	case len(n.list) == limits.MaxRoles:
+		n.err = fmt.Errorf("want %d names or fewer", limits.MaxRoles)
+	default:
+		n.list = append(n.list, name)
+	}
+}
+
+// unknown removes the names that aren't known from the list and returns them. They are ignored: if
+// they were an error, their holders would have no limits at all.
+func (n *names) unknown(isKnown func(name string) bool) (unknown []string) {
+	n.list = slices.DeleteFunc(n.list, func(name string) bool {
+		if isKnown(name) {
+			return false
+		}
+		if name = hostile.Clip(name, problem.MaxQuoted); len(unknown) < maxUnknown && !slices.Contains(unknown, name) {
+			unknown = append(unknown, name)
+		}
+		return true
+	})
+	return unknown
+}
+
+// checkedRoles are the roles of a message's author.
+type checkedRoles struct{ names }
 
 // UnmarshalJSONFrom reads a list of names.
 func (r *checkedRoles) UnmarshalJSONFrom(from *jsontext.Decoder) error {
@@ -50,34 +81,34 @@ func (r *checkedRoles) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	return err
 }
 
-func (r *checkedRoles) add(name string) {
-	if role := slices.Index(roleNames, name); role >= 0 {
-		r.known |= chatguard.RolesOf(chatguard.Role(role))
-	} else if name = hostile.Clip(name, problem.MaxQuoted); len(r.ignored) < maxIgnored && !slices.Contains(r.ignored, name) {
-		r.ignored = append(r.ignored, name)
-	}
-}
-
-// checkedKind is the kind of a message; zero means an ordinary one. An unknown name is ignored, as
-// an unknown role is.
-type checkedKind struct {
-	known   chatguard.MessageKind
-	changed bool // an unknown name was ignored
-}
+// checkedKinds are the kinds of a message; none means an ordinary one.
+type checkedKinds struct{ names }
 
 // UnmarshalText reads names, separated by commas.
-func (k *checkedKind) UnmarshalText(text []byte) error {
-	*k = checkedKind{}
-	if len(text) == 0 {
-		return nil // an ordinary message
-	}
+func (k *checkedKinds) UnmarshalText(text []byte) error {
+	*k = checkedKinds{}
 	for name := range strings.SplitSeq(string(text), ",") {
-		var kind chatguard.MessageKind
-		if err := kind.UnmarshalText([]byte(name)); err != nil {
-			k.changed = true
-			continue
+		if name = strings.TrimSpace(name); name != "" && name != roles.Ordinary {
+			k.add(name)
 		}
-		k.known |= kind
 	}
 	return nil
 }
+
+// useNames sets the roles of the message's author and its kinds, without those that the policy in
+// force doesn't know. It returns these.
+func (k *Checker) useNames(m *chatguard.Message, read *checkedMessage) (unknown unknownNames) {
+	guard := inner.Of(k.opts.Guard)
+	unknown.roles = read.Roles.unknown(func(name string) bool { return guard.KnowsRole(m.ChannelID, chatguard.Role(name)) })
+	for _, name := range read.Roles.list {
+		m.User.Roles = append(m.User.Roles, chatguard.Role(name))
+	}
+	unknown.kinds = read.Kinds.unknown(func(name string) bool {
+		return slices.Contains(roles.TwitchKinds, name) || guard.KnowsKind(m.ChannelID, name)
+	})
+	m.Kinds = read.Kinds.list
+	return unknown
+}
+
+// unknownNames are the names that were ignored.
+type unknownNames struct{ roles, kinds []string }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
@@ -67,8 +68,8 @@ func TestBoard_RowStaysAfterWait(t *testing.T) {
 		b := newBoard()
 		e := entry(1, "a", noon, 10*time.Second)
 		e.Text, e.MessageID = strings.Repeat("é", maxRowText), "m1"
-		b.put(e, chatguard.User{Color: "#1e90ff", Roles: chatguard.RolesOf(chatguard.VIP)}, 1, noon)
-		if r := b.list("", isHeld); len(r) != 1 || r[0].Color != "#1e90ff" || !r[0].Roles.Has(chatguard.VIP) || r[0].MessageID != "m1" || len(r[0].Text) > maxRowText {
+		b.put(e, chatguard.User{Color: "#1e90ff", Roles: chatguard.Roles{roles.VIP}}, 1, noon)
+		if r := b.list("", isHeld); len(r) != 1 || r[0].Color != "#1e90ff" || !r[0].Roles.Has(roles.VIP) || r[0].MessageID != "m1" || len(r[0].Text) > maxRowText {
 			t.Errorf("%s: rows %+v", name, r)
 		}
 		b.takeChanges()

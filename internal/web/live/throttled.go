@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (t *Throttled) due() time.Time {
 func (t *Throttled) setEntry(e journal.Entry, author chatguard.User) {
 	t.Channel, t.UserID = strings.Clone(e.ChannelID), strings.Clone(e.UserID)
 	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)
-	t.Color, t.Roles = strings.Clone(author.Color), author.Roles
+	t.Color, t.Roles = strings.Clone(author.Color), slices.Clone(author.Roles)
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
 	t.MaySpeakAt, t.Never = e.MaySpeakAt, e.MaySpeakAt.IsZero()
 	t.Penalty, t.Outcome = e.Penalty, e.Outcome

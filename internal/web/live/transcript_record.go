@@ -2,6 +2,7 @@ package live
 
 import (
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -33,21 +34,23 @@ type record []byte
 const (
 	recordAt     = 0
 	recordEntry  = 8
-	recordRoles  = 16
-	recordFlags  = 17
-	recordHeader = 18
+	recordFlags  = 16
+	recordHeader = 17
 
 	flagThrottled = 1
 	flagObserved  = 2
 )
 
 // recordTexts are the maximum lengths of a record's texts, in bytes: channel, user, login, display
-// name, color, text.
-var recordTexts = [...]int{journal.MaxID, journal.MaxID, journal.MaxName, journal.MaxName, len("#rrggbb"), journal.MaxText}
+// name, color, text, roles.
+var recordTexts = [...]int{journal.MaxID, journal.MaxID, journal.MaxName, journal.MaxName, len("#rrggbb"), journal.MaxText, maxRoles}
+
+// maxRoles is the maximum length of the names of a message's roles, which are separated by commas.
+const maxRoles = 1024
 
 // maxRecord is the maximum length of a record with all lengths, in bytes. A text may be one byte
 // too long, so that said sees that it was cut off.
-const maxRecord = 2 + recordHeader + 2*journal.MaxID + 2*journal.MaxName + len("#rrggbb") + journal.MaxText + 6*3
+const maxRecord = 2 + recordHeader + 2*journal.MaxID + 2*journal.MaxName + len("#rrggbb") + journal.MaxText + maxRoles + 7*3
 
 // appendRecord appends the record of a message and its verdict, with its length.
 func appendRecord(data []byte, m *chatguard.Message, v *chatguard.Verdict) []byte {
@@ -62,8 +65,8 @@ func appendRecord(data []byte, m *chatguard.Message, v *chatguard.Verdict) []byt
 	if v.Observed {
 		flags |= flagObserved
 	}
-	data = append(data, byte(m.User.Roles), flags)
-	for i, text := range [...]string{v.ChannelID, v.UserID, m.User.Login, m.User.DisplayName, m.User.Color, m.Text} {
+	data = append(data, flags)
+	for i, text := range [...]string{v.ChannelID, v.UserID, m.User.Login, m.User.DisplayName, m.User.Color, m.Text, joinRoles(m.User.Roles)} {
 		text = text[:min(len(text), recordTexts[i]+1)]
 		data = binary.LittleEndian.AppendUint16(data, uint16(len(text)))
 		data = append(data, text...)
@@ -114,7 +117,33 @@ func (r record) said(asked bool) Said {
 	return Said{
 		At: time.Unix(0, int64(binary.LittleEndian.Uint64(r[recordAt:]))).UTC(), UserID: texts[1],
 		Login: hostile.ClipName(texts[2], journal.MaxName), DisplayName: hostile.ClipName(texts[3], journal.MaxName), Color: hostile.ClipName(texts[4], len("#rrggbb")),
-		Roles: chatguard.Roles(r[recordRoles]), Text: hostile.Clip(texts[5], journal.MaxText),
+		Roles: splitRoles(texts[6]), Text: hostile.Clip(texts[5], journal.MaxText),
 		Entry: r.entry(), Throttled: r[recordFlags]&flagThrottled != 0, Observed: r[recordFlags]&flagObserved != 0, Asked: asked,
 	}
+}
+
+// joinRoles returns the names of roles as one text, without those that don't fit.
+func joinRoles(roles chatguard.Roles) string {
+	if len(roles) == 0 {
+		return ""
+	}
+	var b []byte
+	for _, r := range roles {
+		if len(b)+1+len(r) > maxRoles {
+			break
+		}
+		b = append(append(b, r...), ',')
+	}
+	return string(b)
+}
+
+// splitRoles returns the roles that joinRoles has joined.
+func splitRoles(text string) chatguard.Roles {
+	roles := chatguard.Roles{}
+	for name := range strings.SplitSeq(strings.TrimSuffix(text, ","), ",") {
+		if name != "" {
+			roles = append(roles, chatguard.Role(name))
+		}
+	}
+	return roles
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -9,11 +10,12 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // hear adds a message of a user to a transcript. If entry isn't 0, the message is throttled.
 func hear(t *transcript, channel, user, text string, entry int64) {
-	m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Login: "login" + user, DisplayName: "Name" + user, Color: "#1e90ff", Roles: chatguard.RolesOf(chatguard.VIP)}, Text: text}
+	m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Login: "login" + user, DisplayName: "Name" + user, Color: "#1e90ff", Roles: chatguard.Roles{roles.VIP}}, Text: text}
 	v := chatguard.Verdict{At: time.Unix(0, t.now.Load()), ChannelID: channel, UserID: user, Allowed: entry == 0, EntryID: chatguard.EntryID(entry)}
 	t.add(&m, &v)
 }
@@ -58,10 +60,10 @@ func TestTranscript_Around(t *testing.T) {
 		}
 	}
 	want := Said{
-		At: noon, UserID: "1", Login: "login1", DisplayName: "Name1", Color: "#1e90ff", Roles: chatguard.RolesOf(chatguard.VIP), Text: "1",
+		At: noon, UserID: "1", Login: "login1", DisplayName: "Name1", Color: "#1e90ff", Roles: chatguard.Roles{roles.VIP}, Text: "1",
 		Entry: 101, Throttled: true, Asked: true,
 	}
-	if got := said.around(channelID, 0, isEntry(101))[0]; got != want {
+	if got := said.around(channelID, 0, isEntry(101))[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // suspectEvery is the minimum time between two requests to Twitch that the messages of one person
@@ -60,8 +61,7 @@ func (m *Members) noteBadges(message *chatguard.Message) {
 	if message.SourceChannelID != "" && message.SourceChannelID != message.ChannelID {
 		return // the badges are those of another channel
 	}
-	roles := message.User.Roles
-	staff := roles.Has(chatguard.Broadcaster) || roles.Has(chatguard.Moderator) || roles.Has(chatguard.LeadModerator)
+	staff := roles.Moderate(message.User.Roles)
 	now := m.opts.now()
 	m.suspect(message.User.ID, now, func(of *session) bool {
 		return staff != (of.channels[message.ChannelID] != 0) && now.Sub(of.confirmed) >= suspectEvery

@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // sink receives what a source says.
@@ -44,7 +45,7 @@ func TestWatch(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
 		anna := s.srv.UserID("anna")
 		message := func(channelID, userID string, roles ...chatguard.Role) said {
-			return said{messages: []chatguard.Message{{ChannelID: channelID, User: chatguard.User{ID: userID, Roles: chatguard.RolesOf(roles...)}}}}
+			return said{messages: []chatguard.Message{{ChannelID: channelID, User: chatguard.User{ID: userID, Roles: chatguard.Roles(roles)}}}}
 		}
 		shared := message(s.garden, anna)
 		shared.messages[0].SourceChannelID = s.tea
@@ -52,11 +53,11 @@ func TestWatch(t *testing.T) {
 			says said
 			asks bool
 		}{
-			"her badge":         {message(s.garden, anna, chatguard.Moderator), false},
-			"a lead's badge":    {message(s.garden, anna, chatguard.LeadModerator), false},
+			"her badge":         {message(s.garden, anna, chatguard.RoleModerator), false},
+			"a lead's badge":    {message(s.garden, anna, roles.LeadModerator), false},
 			"no badge":          {message(s.garden, anna), true},
-			"only a subscriber": {message(s.garden, anna, chatguard.Subscriber), true},
-			"a new badge":       {message(s.tea, anna, chatguard.Moderator), true},
+			"only a subscriber": {message(s.garden, anna, roles.Subscriber), true},
+			"a new badge":       {message(s.tea, anna, chatguard.RoleModerator), true},
 			"nothing elsewhere": {message(s.tea, anna), false},
 			"somebody else":     {message(s.garden, "5"), false},
 			"another channel's": {shared, false},

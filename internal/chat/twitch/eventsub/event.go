@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // event is the content of a notification. It has the fields of all kinds of events, so that a frame
@@ -51,40 +52,41 @@ func (e *event) message(at time.Time) (chatguard.Message, error) {
 		SourceChannelID: e.SourceChannelID,
 		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles(), Color: e.Color},
 		Text:            twitch.ReplyCommand(twitch.TrimAction(e.Message.Text), e.Reply.Login, e.Reply.Name),
-		Kind:            e.kind(),
+		Kinds:           e.kinds(),
 		SentAt:          at,
 	}
 	return m, twitch.Complete(&m)
 }
 
 // kinds are the kinds of messages by message_type or notice_type.
-var kinds = map[string]chatguard.MessageKind{
-	"channel_points_highlighted":  chatguard.Highlighted,
-	"channel_points_sub_only":     chatguard.Reward,
-	"power_ups_message_effect":    chatguard.PowerUp,
-	"power_ups_gigantified_emote": chatguard.PowerUp,
-	"resub":                       chatguard.Resub,
-	"watch_streak":                chatguard.WatchStreak,
+var kinds = map[string]roles.KindSet{
+	"channel_points_highlighted":  roles.KindOf(roles.Highlighted),
+	"channel_points_sub_only":     roles.KindOf(roles.Reward),
+	"power_ups_message_effect":    roles.KindOf(roles.PowerUp),
+	"power_ups_gigantified_emote": roles.KindOf(roles.PowerUp),
+	"resub":                       roles.KindOf(roles.Resub),
+	"watch_streak":                roles.KindOf(roles.WatchStreak),
 }
 
-func (e *chatEvent) kind() chatguard.MessageKind {
-	kind := kinds[e.Type] | kinds[e.NoticeType]
+func (e *chatEvent) kinds() []string {
+	set := kinds[e.Type] | kinds[e.NoticeType]
 	if e.Cheer.Bits > 0 {
-		kind |= chatguard.Bits
+		set |= roles.KindOf(roles.Bits)
 	}
 	if e.RewardID != "" {
-		kind |= chatguard.Reward
+		set |= roles.KindOf(roles.Reward)
 	}
-	return kind
+	return set.Kinds()
 }
 
-func (e *chatEvent) roles() (roles chatguard.Roles) {
+func (e *chatEvent) roles() chatguard.Roles {
+	var set roles.Set
 	for _, badge := range e.Badges {
 		if role, ok := twitch.RoleOfBadge(badge.Set); ok {
-			roles |= chatguard.RolesOf(role)
+			set = set.With(role)
 		}
 	}
-	return roles
+	return set.Roles()
 }
 
 // moderateEvent has the fields specific to channel.moderate. The action determines which of them

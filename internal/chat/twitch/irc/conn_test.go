@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // TestIRC checks the normal course: an anonymous login, a message, and the status afterwards.
@@ -27,9 +29,9 @@ func TestIRC(t *testing.T) {
 	sent, _ := srv.Message(id)
 	want := chatguard.Message{
 		ID: id, ChannelID: srv.UserID("room"), Text: "hello: you", SentAt: time.UnixMilli(sent.SentAt.UnixMilli()),
-		User: chatguard.User{ID: srv.UserID("ann"), Login: "ann", DisplayName: "Ann", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.FirstTimer), Color: "#DAA520"},
+		User: chatguard.User{ID: srv.UserID("ann"), Login: "ann", DisplayName: "Ann", Roles: chatguard.Roles{roles.VIP, roles.FirstTimer}, Color: "#DAA520"},
 	}
-	if m != want {
+	if !reflect.DeepEqual(m, want) {
 		t.Errorf("got %+v\nwant %+v", m, want)
 	}
 	s := irc.Status()

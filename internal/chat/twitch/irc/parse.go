@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // Parse parses one line of Twitch's chat from the server or from a log. The message gets the time
@@ -77,7 +78,7 @@ func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 		User:            chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
 		SourceChannelID: parsed.Tags["source-room-id"],
 		Text:            parsed.Message,
-		Kind:            kindOf(func(tag string) string { return parsed.Tags[tag] }),
+		Kinds:           kindsOf(func(tag string) string { return parsed.Tags[tag] }),
 		SentAt:          parseMillis(parsed.Tags["tmi-sent-ts"]),
 	}
 }
@@ -92,7 +93,7 @@ func (r rawLine) message() chatguard.Message {
 		User:            chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
 		SourceChannelID: r.tag("source-room-id"),
 		Text:            twitch.TrimAction(r.text()),
-		Kind:            kindOf(r.tag),
+		Kinds:           kindsOf(r.tag),
 		SentAt:          parseMillis(r.tag("tmi-sent-ts")),
 	}
 }
@@ -112,20 +113,20 @@ func parseGuarded(line string) (parsed *twitchirc.PrivateMessage) {
 // rolesOf returns the roles given by these tags. A badge consists of a name, a slash and a version;
 // any other value stands for no role.
 func rolesOf(badges, mod, firstMessage string) chatguard.Roles {
-	var roles chatguard.Roles
+	var set roles.Set
 	for badge := range strings.SplitSeq(badges, ",") {
 		name, version, _ := strings.Cut(badge, "/")
 		if role, ok := twitch.RoleOfBadge(name); ok && version != "" {
-			roles |= chatguard.RolesOf(role)
+			set = set.With(role)
 		}
 	}
 	if mod == "1" {
-		roles |= chatguard.RolesOf(chatguard.Moderator)
+		set = set.With(roles.Moderator)
 	}
 	if firstMessage == "1" {
-		roles |= chatguard.RolesOf(chatguard.FirstTimer)
+		set = set.With(roles.FirstTimer)
 	}
-	return roles
+	return set.Roles()
 }
 
 // parseMillis parses Unix milliseconds. It returns the zero time if they are invalid.
@@ -138,26 +139,26 @@ func parseMillis(millis string) time.Time {
 }
 
 // kinds are the kinds of messages by msg-id.
-var kinds = map[string]chatguard.MessageKind{
-	"animated-message":          chatguard.PowerUp,
-	"gigantified-emote-message": chatguard.PowerUp,
-	"highlighted-message":       chatguard.Highlighted,
-	"skip-subs-mode-message":    chatguard.Reward, // passes in subscribers-only mode
-	"resub":                     chatguard.Resub,
-	"viewermilestone":           chatguard.WatchStreak,
+var kinds = map[string]roles.KindSet{
+	"animated-message":          roles.KindOf(roles.PowerUp),
+	"gigantified-emote-message": roles.KindOf(roles.PowerUp),
+	"highlighted-message":       roles.KindOf(roles.Highlighted),
+	"skip-subs-mode-message":    roles.KindOf(roles.Reward), // passes in subscribers-only mode
+	"resub":                     roles.KindOf(roles.Resub),
+	"viewermilestone":           roles.KindOf(roles.WatchStreak),
 }
 
-// kindOf returns the kinds of a message with these tags.
-func kindOf(tag func(name string) string) chatguard.MessageKind {
-	kind := kinds[tag("msg-id")]
+// kindsOf returns the kinds of a message with these tags.
+func kindsOf(tag func(name string) string) []string {
+	set := kinds[tag("msg-id")]
 	if tag("bits") != "" {
-		kind |= chatguard.Bits
+		set |= roles.KindOf(roles.Bits)
 	}
 	if tag("custom-reward-id") != "" {
-		kind |= chatguard.Reward
+		set |= roles.KindOf(roles.Reward)
 	}
 	if tag("pinned-chat-paid-amount") != "" {
-		kind |= chatguard.HypeChat
+		set |= roles.KindOf(roles.HypeChat)
 	}
-	return kind
+	return set.Kinds()
 }

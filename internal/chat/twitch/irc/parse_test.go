@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // privmsg returns a line with the given tags after those that every message has.
@@ -32,8 +35,8 @@ func TestParse(t *testing.T) {
 		change(&m)
 		return m
 	}
-	roles := func(roles ...chatguard.Role) chatguard.Message {
-		return with(func(m *chatguard.Message) { m.User.Roles = chatguard.RolesOf(roles...) })
+	having := func(list ...chatguard.Role) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.Roles = list })
 	}
 	named := func(name string) chatguard.Message {
 		return with(func(m *chatguard.Message) { m.User.DisplayName = name })
@@ -47,13 +50,13 @@ func TestParse(t *testing.T) {
 	}{
 		"plain":                   {privmsg(""), plain},
 		"line end":                {privmsg("") + "\r\n", plain},
-		"broadcaster":             {privmsg("badges=broadcaster/1,subscriber/12"), roles(chatguard.Broadcaster, chatguard.Subscriber)},
-		"moderator by badge":      {privmsg("badges=moderator/1;mod=1"), roles(chatguard.Moderator)},
-		"mod=1 alone":             {privmsg("badges=;mod=1"), roles(chatguard.Moderator)},
-		"lead moderator":          {privmsg("badges=lead_moderator/1;mod=0"), roles(chatguard.LeadModerator)},
-		"vip":                     {privmsg("badges=vip/1;vip=1"), roles(chatguard.VIP)},
-		"founder":                 {privmsg("badges=founder/0"), roles(chatguard.Subscriber)},
-		"first message":           {privmsg("first-msg=1"), roles(chatguard.FirstTimer)},
+		"broadcaster":             {privmsg("badges=broadcaster/1,subscriber/12"), having(roles.Broadcaster, roles.Subscriber)},
+		"moderator by badge":      {privmsg("badges=moderator/1;mod=1"), having(chatguard.RoleModerator)},
+		"mod=1 alone":             {privmsg("badges=;mod=1"), having(chatguard.RoleModerator)},
+		"lead moderator":          {privmsg("badges=lead_moderator/1;mod=0"), having(roles.LeadModerator)},
+		"vip":                     {privmsg("badges=vip/1;vip=1"), having(roles.VIP)},
+		"founder":                 {privmsg("badges=founder/0"), having(roles.Subscriber)},
+		"first message":           {privmsg("first-msg=1"), having(roles.FirstTimer)},
 		"not the first":           {privmsg("first-msg=0;returning-chatter=1"), plain},
 		"unknown badges":          {privmsg("badges=premium/1,sub-gifter/5"), plain},
 		"display name":            {privmsg("display-name=Ann"), named("Ann")},
@@ -76,7 +79,7 @@ func TestParse(t *testing.T) {
 		"emotes past the text":    {privmsg("emotes=25:0-4,100-104"), plain},
 	} {
 		got, ok, err := Parse(c.line)
-		if err != nil || !ok || got != c.want {
+		if err != nil || !ok || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n got %+v, %v, %v\nwant %+v", name, got, ok, err, c.want)
 		}
 	}
@@ -85,35 +88,35 @@ func TestParse(t *testing.T) {
 // TestParse_Broken checks that optional fields that can't be read neither prevent a message from
 // being judged nor give its author a role.
 func TestParse_Broken(t *testing.T) {
-	moderator, vip := chatguard.RolesOf(chatguard.Moderator), chatguard.RolesOf(chatguard.VIP)
+	moderator, vip := chatguard.Roles{chatguard.RoleModerator}, chatguard.Roles{roles.VIP}
 	for name, c := range map[string]struct {
 		line  string
 		roles chatguard.Roles
 		name  string // display name
 		text  string
 	}{
-		"badge without slash":           {privmsg("badges=vip"), 0, "", "hi there"},
-		"moderator without slash":       {privmsg("badges=moderator;display-name=Ann"), 0, "Ann", "hi there"},
-		"badge without version":         {privmsg("badges=moderator/"), 0, "", "hi there"},
-		"one of several badges":         {privmsg("badges=vip/1,broadcaster,,/,moderator/1"), moderator | vip, "", "hi there"},
+		"badge without slash":           {privmsg("badges=vip"), nil, "", "hi there"},
+		"moderator without slash":       {privmsg("badges=moderator;display-name=Ann"), nil, "Ann", "hi there"},
+		"badge without version":         {privmsg("badges=moderator/"), nil, "", "hi there"},
+		"one of several badges":         {privmsg("badges=vip/1,broadcaster,,/,moderator/1"), chatguard.Roles{roles.Moderator, roles.VIP}, "", "hi there"},
 		"mod=1 beside a broken badge":   {privmsg("badges=premium;mod=1"), moderator, "", "hi there"},
-		"first beside a broken badge":   {privmsg("badges=premium;first-msg=1"), chatguard.RolesOf(chatguard.FirstTimer), "", "hi there"},
+		"first beside a broken badge":   {privmsg("badges=premium;first-msg=1"), chatguard.Roles{roles.FirstTimer}, "", "hi there"},
 		"source badge without slash":    {privmsg("badges=vip/1;source-id=m1;source-room-id=10;source-badges=moderator"), vip, "", "hi there"},
-		"empty source badge":            {privmsg("source-id=m1;source-badges="), 0, "", "hi there"},
+		"empty source badge":            {privmsg("source-id=m1;source-badges="), nil, "", "hi there"},
 		"emote that ends first":         {privmsg("emotes=25:4-0;badges=vip/1"), vip, "", "hi there"},
-		"emote before the text":         {privmsg("emotes=25:-1-3"), 0, "", "hi there"},
-		"emote past an empty text":      {strings.Replace(privmsg("emotes=25:0-4"), "hi there", "", 1), 0, "", ""},
-		"emote in a /me":                {strings.Replace(privmsg("emotes=25:4-0"), "hi there", "\x01ACTION waves\x01", 1), 0, "", "waves"},
-		"control in the source room":    {privmsg("source-room-id=1\x001"), 0, "", "hi there"},
+		"emote before the text":         {privmsg("emotes=25:-1-3"), nil, "", "hi there"},
+		"emote past an empty text":      {strings.Replace(privmsg("emotes=25:0-4"), "hi there", "", 1), nil, "", ""},
+		"emote in a /me":                {strings.Replace(privmsg("emotes=25:4-0"), "hi there", "\x01ACTION waves\x01", 1), nil, "", "waves"},
+		"control in the source room":    {privmsg("source-room-id=1\x001"), nil, "", "hi there"},
 		"invalid UTF-8 in the text":     {privmsg("badges=vip/1") + "\xff!", vip, "", "hi there\ufffd!"},
 		"invalid UTF-8 in a badge":      {privmsg("badges=moder\xffator/1,vip/1"), vip, "", "hi there"},
-		"invalid UTF-8 in the name":     {privmsg("display-name=A\xffn"), 0, "A\ufffdn", "hi there"},
+		"invalid UTF-8 in the name":     {privmsg("display-name=A\xffn"), nil, "A\ufffdn", "hi there"},
 		"invalid UTF-8 and a bad badge": {privmsg("badges=vip/1,moderator;color=\xff"), vip, "", "hi there"},
-		"escaped CR in name":            {privmsg(`display-name=An\rn`), 0, "", "hi there"},
-		"escaped LF at end":             {privmsg(`display-name=Ann\n`), 0, "", "hi there"},
-		"raw CR in name":                {privmsg("display-name=An\rn"), 0, "", "hi there"},
-		"bell in name":                  {privmsg("display-name=An\an"), 0, "", "hi there"},
-		"C1 control in name":            {privmsg("display-name=An\u0085n"), 0, "", "hi there"},
+		"escaped CR in name":            {privmsg(`display-name=An\rn`), nil, "", "hi there"},
+		"escaped LF at end":             {privmsg(`display-name=Ann\n`), nil, "", "hi there"},
+		"raw CR in name":                {privmsg("display-name=An\rn"), nil, "", "hi there"},
+		"bell in name":                  {privmsg("display-name=An\an"), nil, "", "hi there"},
+		"C1 control in name":            {privmsg("display-name=An\u0085n"), nil, "", "hi there"},
 	} {
 		want := chatguard.Message{
 			ID: "m1", ChannelID: "10", Text: c.text, SentAt: time.UnixMilli(1568505600501),
@@ -121,7 +124,7 @@ func TestParse_Broken(t *testing.T) {
 		}
 		if got, ok, err := Parse(c.line); err != nil || !ok || got.SourceChannelID != "" && got.SourceChannelID != "10" {
 			t.Errorf("%s: %+v, %v", name, got, err)
-		} else if got.SourceChannelID = ""; got != want {
+		} else if got.SourceChannelID = ""; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
 		}
 	}
@@ -144,15 +147,15 @@ func TestParse_SharedChat(t *testing.T) {
 		mirrored bool
 		roles    chatguard.Roles
 	}{
-		"where it was written":       {copyIn("10", "m1", "moderator/1"), "m1", "10", false, chatguard.RolesOf(chatguard.Moderator)},
-		"elsewhere":                  {copyIn("11", "m2", ""), "m2", "11", true, 0},
-		"a VIP there":                {copyIn("12", "m3", "vip/1"), "m3", "12", true, chatguard.RolesOf(chatguard.VIP)},
-		"lead moderator there":       {copyIn("13", "m4", "lead_moderator/1"), "m4", "13", true, chatguard.RolesOf(chatguard.LeadModerator)},
-		"outside of a shared chat":   {privmsg(""), "m1", "10", false, 0},
-		"source badges only, and no": {privmsg("source-badges=broadcaster/1"), "m1", "10", false, 0},
+		"where it was written":       {copyIn("10", "m1", "moderator/1"), "m1", "10", false, chatguard.Roles{chatguard.RoleModerator}},
+		"elsewhere":                  {copyIn("11", "m2", ""), "m2", "11", true, nil},
+		"a VIP there":                {copyIn("12", "m3", "vip/1"), "m3", "12", true, chatguard.Roles{roles.VIP}},
+		"lead moderator there":       {copyIn("13", "m4", "lead_moderator/1"), "m4", "13", true, chatguard.Roles{roles.LeadModerator}},
+		"outside of a shared chat":   {privmsg(""), "m1", "10", false, nil},
+		"source badges only, and no": {privmsg("source-badges=broadcaster/1"), "m1", "10", false, nil},
 	} {
 		m, ok, err := Parse(c.line)
-		if !ok || err != nil || m.ID != c.id || m.ChannelID != c.room || m.Mirrored() != c.mirrored || m.User.Roles != c.roles || m.User.ID != "20" {
+		if !ok || err != nil || m.ID != c.id || m.ChannelID != c.room || m.Mirrored() != c.mirrored || !slices.Equal(m.User.Roles, c.roles) || m.User.ID != "20" {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
@@ -184,7 +187,7 @@ func TestParse_Skips(t *testing.T) {
 		"no IDs that can be read": {privmsg("user-id=2\xff0"), twitch.InvalidUTF8},
 	} {
 		m, ok, err := Parse(c.line)
-		if ok || !errors.Is(err, c.want) || m != (chatguard.Message{}) && err == nil {
+		if ok || !errors.Is(err, c.want) || !reflect.DeepEqual(m, chatguard.Message{}) && err == nil {
 			t.Errorf("%s: got %+v, %v, %v; want %v", name, m, ok, err, c.want)
 		}
 	}
@@ -299,12 +302,12 @@ func FuzzParse_OptionalTags(f *testing.F) {
 		}
 		for _, badge := range []string{"broadcaster", "lead_moderator", "moderator", "vip", "subscriber", "founder"} {
 			role, _ := twitch.RoleOfBadge(badge)
-			by := readable[badge] || role == chatguard.Moderator && readable["mod"] || role == chatguard.Subscriber && (readable["founder"] || readable["subscriber"])
-			if m.User.Roles&chatguard.RolesOf(role) != 0 && !by {
+			by := readable[badge] || role == chatguard.RoleModerator && readable["mod"] || role == roles.Subscriber && (readable["founder"] || readable["subscriber"])
+			if m.User.Roles.Has(role) && !by {
 				t.Errorf("%s for no reason", role)
 			}
 		}
-		if m.User.Roles&chatguard.RolesOf(chatguard.FirstTimer) != 0 && !readable["first-msg"] {
+		if m.User.Roles.Has(roles.FirstTimer) && !readable["first-msg"] {
 			t.Error("first_timer for no reason")
 		}
 	})
@@ -326,28 +329,28 @@ func TestChannelOf(t *testing.T) {
 
 // TestParse_Kind checks the kinds of messages, in the forms of Twitch's documentation.
 func TestParse_Kind(t *testing.T) {
-	for tags, want := range map[string]chatguard.MessageKind{
-		"":                                      0,
-		"bits=;custom-reward-id=;msg-id=":       0,
-		"bits=100":                              chatguard.Bits,
-		"bits=1;msg-id=highlighted-message":     chatguard.Bits | chatguard.Highlighted,
-		"custom-reward-id=a-b":                  chatguard.Reward,
-		"msg-id=gigantified-emote-message":      chatguard.PowerUp,
-		"pinned-chat-paid-amount=200":           chatguard.HypeChat,
-		"msg-id=user-intro":                     0,
-		"badges=vip;emotes=9-3;bits=5":          chatguard.Bits, // go-twitch-irc can't parse it
-		"msg-param-x=bits=5;x-custom-reward-id": 0,
+	for tags, want := range map[string]roles.Kinds{
+		"":                                      nil,
+		"bits=;custom-reward-id=;msg-id=":       nil,
+		"bits=100":                              {roles.Bits},
+		"bits=1;msg-id=highlighted-message":     {roles.Bits, roles.Highlighted},
+		"custom-reward-id=a-b":                  {roles.Reward},
+		"msg-id=gigantified-emote-message":      {roles.PowerUp},
+		"pinned-chat-paid-amount=200":           {roles.HypeChat},
+		"msg-id=user-intro":                     nil,
+		"badges=vip;emotes=9-3;bits=5":          {roles.Bits}, // go-twitch-irc can't parse it
+		"msg-param-x=bits=5;x-custom-reward-id": nil,
 	} {
 		m, ok, err := Parse("@id=1;room-id=2;user-id=3;" + tags + " :anna!anna@x PRIVMSG #room :hello")
-		if !ok || err != nil || m.Kind != want {
-			t.Errorf("%s: %s, %v, %v, want %s", tags, m.Kind, ok, err, want)
+		if !ok || err != nil || !slices.Equal(m.Kinds, want) {
+			t.Errorf("%s: %s, %v, %v, want %s", tags, m.Kinds, ok, err, want)
 		}
 	}
 	m, ok, err := Parse(`@badges=vip/1;display-name=Anna;id=1;login=anna;msg-id=resub;room-id=2;tmi-sent-ts=1000;user-id=3 :tmi.twitch.tv USERNOTICE #room :a year`)
 	if want := (chatguard.Message{
-		ID: "1", ChannelID: "2", Text: "a year", Kind: chatguard.Resub, SentAt: time.UnixMilli(1000),
-		User: chatguard.User{ID: "3", Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.VIP)},
-	}); !ok || err != nil || m != want {
+		ID: "1", ChannelID: "2", Text: "a year", Kinds: []string{roles.Resub}, SentAt: time.UnixMilli(1000),
+		User: chatguard.User{ID: "3", Login: "anna", DisplayName: "Anna", Roles: chatguard.Roles{roles.VIP}},
+	}); !ok || err != nil || !reflect.DeepEqual(m, want) {
 		t.Errorf("the notice is %+v, %v", m, err)
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -92,7 +91,7 @@ func TestWire_Transports(t *testing.T) {
 					t.Fatalf("message %d is %q, want %q", n, m.Text, want)
 				}
 			}
-			if m := in.All()[0]; m.Text != "zoë ☕ first" || m.User.Login != "anna" || m.User.Roles != chatguard.RolesOf(chatguard.VIP) {
+			if m := in.All()[0]; m.Text != "zoë ☕ first" || m.User.Login != "anna" || m.User.Roles.String() != "vip" {
 				t.Errorf("message %+v", m)
 			}
 			srv.SendRaw("PING :are you there")

@@ -7,8 +7,8 @@ import { withAlgorithm } from "./algorithm.js";
 import { draftRole, isFixed, loadedOf, newLimit, usualTimeout } from "./draft.js";
 import { edit } from "./form.js";
 import { withPreset } from "./presets.js";
-import { messageKinds } from "../words/message-kinds.js";
-import { roles } from "../words/roles.js";
+import { kindsOf } from "../words/message-kinds.js";
+import { rolesOf } from "../words/roles.js";
 /** @import { DraftLimit, Rung } from "./draft.js" */
 /** @import { Filling } from "./presets.js" */
 
@@ -97,12 +97,14 @@ export function removeRole(index, row) {
 
 /** @param {string} role @param {boolean} isExempt */
 export function setExempt(role, isExempt) {
+  const roles = rolesOf(state.form.policy);
   edit((draft) => (draft.exempt = roles.filter((other) => (other === role ? isExempt : draft.exempt.includes(other)))));
 }
 
 /** @param {string} kind @param {boolean} isExempt */
 export function setExemptMessages(kind, isExempt) {
-  edit((draft) => (draft.exemptMessages = messageKinds.filter((other) => (other === kind ? isExempt : draft.exemptMessages.includes(other)))));
+  const kinds = kindsOf(state.form.policy);
+  edit((draft) => (draft.exemptMessages = kinds.filter((other) => (other === kind ? isExempt : draft.exemptMessages.includes(other)))));
 }
 
 /** @param {number} index @param {Partial<Rung>} change */

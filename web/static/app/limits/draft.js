@@ -6,14 +6,13 @@ import { durationText, lengthText, nanoseconds, parseLength } from "../words/len
 import { isAcrossChannels } from "../words/scopes.js";
 import { numbersOf, textsOf } from "../words/typed.js";
 /** @import { MessageKind } from "../words/message-kinds.js" */
-/** @import { Role } from "../words/roles.js" */
 /** @import { Texts } from "../words/typed.js" */
 
 /**
  * @typedef {object} Draft
  * @property {Api.Policy["mode"]} mode
  * @property {string} timezone
- * @property {Role[]} exempt
+ * @property {string[]} exempt
  * @property {MessageKind[]} exemptMessages
  * @property {DraftLimit[]} limits
  * @property {Rung[]} rungs

@@ -10,9 +10,9 @@ import { edit } from "./form.js";
 import { LimitField, Tick, Zones } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
 import { parseLength } from "../words/lengths.js";
-import { messageKindName, messageKinds } from "../words/message-kinds.js";
+import { kindsOf, messageKindName } from "../words/message-kinds.js";
 import { severities, todo } from "../words/penalties.js";
-import { roleName, roles } from "../words/roles.js";
+import { roleName, rolesOf } from "../words/roles.js";
 import { wait } from "../words/time.js";
 /** @import { lengthFields, Rung } from "./draft.js" */
 /** @import { Form } from "./form.js" */
@@ -24,7 +24,7 @@ export function Penalties({ form, mayEdit }) {
     <fieldset>
       <legend>${t("limits.exempt")}</legend>
       <div class="choices abreast">
-        ${roles.filter((role) => role !== "everyone" || form.policy.exempt?.includes(role)).map((role) => html`
+        ${rolesOf(form.policy).filter((role) => role !== "everyone" || form.policy.exempt?.includes(role)).map((role) => html`
           <${Tick} key=${role} id=${`exempt-${role}`} checked=${form.draft.exempt.includes(role)} fixed=${!mayEdit} onChange=${(is) => setExempt(role, is)}>
             ${roleName(role)}
           <//>
@@ -35,7 +35,7 @@ export function Penalties({ form, mayEdit }) {
       <legend>${t("limits.exempt-messages")}</legend>
       <p class="muted">${t("limits.exempt-messages-about")}</p>
       <div class="choices abreast">
-        ${messageKinds.map((kind) => html`
+        ${kindsOf(form.policy).map((kind) => html`
           <${Tick} key=${kind} id=${`exempt-${kind}`} checked=${form.draft.exemptMessages.includes(kind)} fixed=${!mayEdit}
             onChange=${(is) => setExemptMessages(kind, is)}>
             ${messageKindName(kind)}

@@ -3,6 +3,7 @@
 
 import { t } from "../../text/text.js";
 import { draftTowards, isFixed } from "./draft.js";
+import { rolesOf } from "../words/roles.js";
 /** @import { Draft } from "./draft.js" */
 
 /**
@@ -66,13 +67,20 @@ export const presets = () => [
   },
 ];
 
+// withRoles returns a limit without the numbers of roles that the policy doesn't have.
+/** @param {Api.Limit} limit @param {string[]} known @returns {Api.Limit} */
+function withRoles({ roles, ...limit }, known) {
+  const own = Object.entries(roles ?? {}).filter(([role]) => known.includes(role));
+  return own.length > 0 ? { ...limit, roles: Object.fromEntries(own) } : limit;
+}
+
 // withPreset returns the draft with the preset's limits and, if it has some, its penalties. It keeps
 // the mode, the time zone, exemptions, and limits that count across all channels. It also keeps a
 // ladder that only blocks messages, because that is a chat server's.
 /** @param {{policy: Api.Policy, draft: Draft}} of @param {Filling} preset @returns {Draft} */
 export function withPreset({ policy, draft }, preset) {
   const fixed = policy.limits.filter(isFixed);
-  const own = preset.limits.map((limit) => ({ ...limit, name: freeName(limit.name, fixed) }));
+  const own = preset.limits.map((limit) => ({ ...withRoles(limit, rolesOf(policy)), name: freeName(limit.name, fixed) }));
   const wanted = { ...policy, limits: [...own, ...fixed], penalties: penaltiesOf(policy, preset) };
   const { mode, timezone, exempt, exemptMessages, rungs, lengths } = draft;
   return { ...draftTowards(policy, wanted), mode, timezone, exempt, exemptMessages, ...(!preset.penalties && { rungs, lengths }) };

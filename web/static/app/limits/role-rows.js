@@ -8,14 +8,14 @@ import { isClear, ruleIn } from "./rule.js";
 import { LimitField } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
 import { algorithmOf, roleFields } from "../words/algorithms.js";
-import { capitalised, lowered, roleGroup, roleName, roles } from "../words/roles.js";
+import { capitalised, lowered, roleGroup, roleName, rolesOf } from "../words/roles.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { DraftLimit, DraftRole } from "./draft.js" */
 /** @import { Form } from "./form.js" */
 
 /** @param {{limit: DraftLimit, index: number, form: Form, fixed: boolean}} props */
 export function LimitRoles({ limit, index, form, fixed }) {
-  const left = choicesFor(limit);
+  const left = choicesFor(form.policy, limit);
   if (limit.roles.length === 0 && fixed) return null;
   /** @param {string} role */
   const isExempt = (role) => form.draft.exempt.some((exempt) => exempt === role);
@@ -37,8 +37,8 @@ export function LimitRoles({ limit, index, form, fixed }) {
 
 // choicesFor returns the roles that can get custom numbers. The limit's own numbers are those of
 // everyone.
-/** @param {DraftLimit} limit */
-const choicesFor = (limit) => roles.filter((role) => role !== "everyone" && !limit.roles.some((row) => row.role === role));
+/** @param {Api.Policy} policy @param {DraftLimit} limit */
+const choicesFor = (policy, limit) => rolesOf(policy).filter((role) => role !== "everyone" && !limit.roles.some((row) => row.role === role));
 
 /** @param {HTMLSelectElement} select @param {number} index */
 function pick(select, index) {

@@ -5,18 +5,18 @@ import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { nameOf } from "../core/state.js";
 import { readable } from "../words/color.js";
-import { roleName, roles } from "../words/roles.js";
+import { heldRoles, roleName } from "../words/roles.js";
 import { Icon } from "./icon.js";
 /** @import { Named } from "../core/state.js" */
 
 /** @type {Record<string, string>} */
-const icons = { lead_moderator: "moderator", first_timer: "first-timer" };
+const icons = { broadcaster: "broadcaster", lead_moderator: "moderator", moderator: "moderator", vip: "vip", subscriber: "subscriber", first_timer: "first-timer" };
 
-// Roles shows the icon of each role, highest first.
+// Roles shows the icon of each role, highest first. A role of the program's own has its name.
 /** @param {{roles: string[] | undefined}} props */
 export function Roles({ roles: held }) {
-  return roles.filter((role) => role !== "everyone" && held?.includes(role)).map((role) => html`
-    <span class="role ${role}" key=${role} title=${roleName(role)}><${Icon} name=${icons[role] ?? role} /><span class="unseen">${t("widgets.role-before", { role: roleName(role) })}</span></span>
+  return heldRoles(held).map((role) => !icons[role] ? html`<span class="role" key=${role}>${roleName(role)}</span> ` : html`
+    <span class="role ${role}" key=${role} title=${roleName(role)}><${Icon} name=${icons[role]} /><span class="unseen">${t("widgets.role-before", { role: roleName(role) })}</span></span>
   `);
 }
 

@@ -1,12 +1,11 @@
 // @ts-check
-// The kinds of messages that a policy may exempt, and their names.
+// The kinds of messages that a policy may exempt, and their names. A program may have kinds of its
+// own.
 
 import { table } from "../../text/text.js";
 
-/** @typedef {NonNullable<Api.Policy["exempt_messages"]>[number]} MessageKind */
-
-/** @type {MessageKind[]} */
-export const messageKinds = ["bits", "power_up", "hype_chat", "reward", "highlighted", "resub", "watch_streak"];
+/** @type {string[]} */
+const messageKinds = ["bits", "power_up", "hype_chat", "reward", "highlighted", "resub", "watch_streak"];
 
 /** @type {Record<string, string>} */
 const names = table({
@@ -14,6 +13,10 @@ const names = table({
   highlighted: "words.message-highlighted", resub: "words.message-resub", watch_streak: "words.message-watch-streak",
 });
 
+// kindsOf returns the kinds that a policy can exempt here: Twitch's, and those that it exempts.
+/** @param {Api.Policy} policy */
+export const kindsOf = ({ exempt_messages: exempt }) => [...new Set([...messageKinds, ...(exempt ?? [])])];
+
 // messageKindName names the messages of a kind: "cheers".
 /** @param {string} kind */
-export const messageKindName = (kind) => names[kind] ?? kind.replaceAll("_", " ");
+export const messageKindName = (kind) => names[kind] ?? kind;

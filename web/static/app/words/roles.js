@@ -1,12 +1,11 @@
 // @ts-check
-// The roles, highest first, and their names.
+// The roles of users, and their names. A program may have roles of its own.
 
 import { commas, table } from "../../text/text.js";
 
-/** @typedef {Api.Policy["exempt"][number]} Role */
-
-/** @type {Role[]} */
-export const roles = ["broadcaster", "lead_moderator", "moderator", "vip", "subscriber", "everyone", "first_timer"];
+// roles are Twitch's roles, highest first.
+/** @type {string[]} */
+const roles = ["broadcaster", "lead_moderator", "moderator", "vip", "subscriber", "everyone", "first_timer"];
 
 /** @type {Record<string, string>} */
 const names = table({
@@ -14,9 +13,24 @@ const names = table({
   subscriber: "words.role-subscriber", everyone: "words.role-everyone", first_timer: "words.role-first-timer",
 });
 
-// roleName names a role: "lead moderator". Even a role that this page doesn't know is readable.
+// rolesOf returns the roles that a policy lists, highest first, or else those that it names.
+/** @param {Api.Policy} policy @returns {string[]} */
+export function rolesOf({ roles: listed, exempt, limits }) {
+  if (listed?.length > 0) return listed;
+  return inOrder([...new Set([...(exempt ?? []), ...limits.flatMap((limit) => Object.keys(limit.roles ?? {}))])]);
+}
+
+// inOrder sorts roles: those that Twitch has come first, highest first.
+/** @param {string[]} some */
+const inOrder = (some) => [...roles.filter((role) => some.includes(role)), ...some.filter((role) => !roles.includes(role))];
+
+// heldRoles returns a user's roles in order, without everyone.
+/** @param {string[] | undefined} held */
+export const heldRoles = (held) => inOrder(held ?? []).filter((role) => role !== "everyone");
+
+// roleName names a role: "lead moderator". A role of the program's own keeps its name.
 /** @param {string} role */
-export const roleName = (role) => names[role] ?? role.replaceAll("_", " ");
+export const roleName = (role) => names[role] ?? role;
 
 /** @type {Record<string, string>} */
 const groups = table({
@@ -38,4 +52,4 @@ export const lowered = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 // roleNames lists a user's roles: "subscriber, vip". It leaves out everyone.
 /** @param {string[] | undefined} held */
-export const roleNames = (held) => commas(roles.filter((role) => role !== "everyone" && held?.includes(role)).map(roleName));
+export const roleNames = (held) => commas(heldRoles(held).map(roleName));
