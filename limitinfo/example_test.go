@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -134,7 +135,7 @@ func draw(l limitinfo.Status) string {
 // A program makes the fields of a form from the engine's own table, so it needs none of its own.
 func ExampleAlgorithms() {
 	for _, algorithm := range limitinfo.Algorithms() {
-		if algorithm.Name != chatguard.TokenBucket && !algorithm.PerMessage {
+		if algorithm.Name != chatguard.DailyWindow && !algorithm.PerMessage {
 			continue // this program offers only these
 		}
 		fmt.Printf("%s, %d bytes of state\n", algorithm.Name, algorithm.StateBytes)
@@ -143,9 +144,12 @@ func ExampleAlgorithms() {
 		}
 	}
 	// Output:
-	// token-bucket, 8 bytes of state
-	// 	burst: 1 to 2147483647, 3 for example
-	// 	refill: 1µs or more, 4s for example
+	// daily-window, 16 bytes of state
+	// 	messages: 1 to 2147483647, 300 for example
+	// 	timezone: a time zone, the same for all
+	// 	reset_at: a time of day, the same for all
+	// 	period: day, week, month, the same for all
+	// 	first_day: monday, tuesday, wednesday, thursday, friday, saturday, sunday, the same for all
 	// 	reserve: 0 to 2147483646, 0 for example, the same for all
 	// sliding-log, 8 bytes of state
 	// 	messages: 1 to 1024, 10 for example
@@ -164,6 +168,8 @@ func describe(p limitinfo.Parameter) (text string) {
 		text = p.Name + ": a time zone"
 	case limitinfo.KindClock:
 		text = p.Name + ": a time of day"
+	case limitinfo.KindChoice:
+		text = p.Name + ": " + strings.Join(p.Choices, ", ")
 	}
 	if !p.Overridable {
 		text += ", the same for all"
