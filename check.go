@@ -200,6 +200,7 @@ func (v *Verdict) decide(d *limits.Decision, at int64) {
 		v.Priority = PriorityLow
 	}
 	v.Tightest, v.Remaining, v.ResetAt = d.Limit.Name(), int(d.Remaining), time.Unix(0, d.ResetAt)
+	v.granted = int(d.Granted)
 	if d.Allowed && d.LeaveAt > at && v.policy(d).Mode == ModeEnforce {
 		v.Delay = time.Duration(d.LeaveAt - at)
 	}

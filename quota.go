@@ -30,6 +30,9 @@ func (g inner) Quotas(v Verdict) *limits.Quotas {
 	return policy.quotasOf(v.roles, at)
 }
 
+// Granted implements inner.Guard.
+func (g inner) Granted(v Verdict) int { return v.granted }
+
 // numbersOf returns a user's own numbers in a table, which may be nil.
 func numbersOf(table *limits.Table, userID string, at int64) map[string]limits.Numbers {
 	if table == nil || !table.HasOwn() {

@@ -80,8 +80,9 @@ type Verdict struct {
 	Counted int
 	Series  uint8 // identifies a series of strikes; changes when they lapse
 
-	atNow bool         // At is the time of the Guard's clock
-	roles limits.Roles // the author's own, for Quotas and Refund
+	granted int          // part of Remaining
+	atNow   bool         // At is the time of the Guard's clock
+	roles   limits.Roles // the author's own, for Quotas and Refund
 }
 
 // Throttled reports whether a limit throttled the message, or would have throttled it if it were

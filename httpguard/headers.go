@@ -24,8 +24,8 @@ import (
 //     draft-ietf-httpapi-ratelimit-headers-11. It isn't a standard: later drafts may differ, and a
 //     proposed change renames r and t.
 //   - X-RateLimit-Resource, -Limit, -Used, -Remaining and -Reset describe the tightest limit, too:
-//     its name, its quota, how much of the quota is used and how much remains, and the Unix time at
-//     which the whole quota is restored.
+//     its name, its quota with the granted messages that are left, how much of that is used and how
+//     much remains, and the Unix time at which the whole quota is restored.
 //
 // The numbers agree with the verdict and are rounded so that no client retries too early.
 // SetHeaders sets nothing for an exempt author, or if there are no limits. If the policy enforces,
@@ -85,17 +85,17 @@ func (s *headerValues) add(h http.Header, guard *chatguard.Guard, v *chatguard.V
 		b = t.number(b, headerRetry, int64(v.RetryAfterSeconds()))
 	}
 	if v.Tightest != "" {
-		quotas := inner.Of(guard).Quotas(*v)
+		quotas, granted := inner.Of(guard).Quotas(*v), inner.Of(guard).Granted(*v)
 		if policy := quotas.Text; len(h[headerPolicy]) > 0 && policy != "" {
 			b = t.end(append(appendList(b, h[headerPolicy]), policy...), headerPolicy)
 		} else if policy != "" {
 			s.set(h, headerPolicy, policy)
 		}
 		if q := quotas.Find(v.Tightest); q != nil { // else the limit only observes, or no longer exists
-			b = t.end(appendServiceLimit(appendList(b, h[headerLimit]), q, v, secret), headerLimit)
+			b = t.end(appendServiceLimit(appendList(b, h[headerLimit]), q, v, granted, secret), headerLimit)
 			if !v.Allowed || !isTighter(h[headerRemaining], v.Remaining) {
 				s.set(h, headerResource, q.Limit)
-				b = t.tightest(b, q, v)
+				b = t.tightest(b, q, v, granted)
 			}
 		}
 	}
@@ -131,9 +131,8 @@ func (t *headerTexts) number(b []byte, name string, n int64) []byte {
 }
 
 // tightest adds X-RateLimit-* for a verdict whose tightest limit has this quota.
-func (t *headerTexts) tightest(b []byte, q *limits.Quota, v *chatguard.Verdict) []byte {
-	// Remaining may include grants, so it can exceed the quota.
-	quota := max(q.Messages, v.Remaining)
+func (t *headerTexts) tightest(b []byte, q *limits.Quota, v *chatguard.Verdict, granted int) []byte {
+	quota := max(q.Messages+granted, v.Remaining) // after a change, less may be allowed than remained
 	b = t.number(b, headerQuota, int64(quota))
 	b = t.number(b, headerUsed, int64(quota-v.Remaining))
 	b = t.number(b, headerRemaining, int64(v.Remaining))
@@ -159,10 +158,10 @@ func appendList(b []byte, before []string) []byte {
 
 // appendServiceLimit appends the item of RateLimit for a verdict whose tightest limit has this
 // quota.
-func appendServiceLimit(b []byte, q *limits.Quota, v *chatguard.Verdict, secret string) []byte {
+func appendServiceLimit(b []byte, q *limits.Quota, v *chatguard.Verdict, granted int, secret string) []byte {
 	b = append(append(append(b, '"'), q.Limit...), '"') // letters, digits, - and _ only
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
-	if more, ok := moreAfter(q, v); ok {
+	if more, ok := moreAfter(q, v, granted); ok {
 		b = strconv.AppendInt(append(b, ";t="...), int64((more+time.Second-1)/time.Second), 10)
 	}
 	if secret == "" {
@@ -185,7 +184,7 @@ func appendPartition(b []byte, secret string, v *chatguard.Verdict) []byte {
 // moreAfter returns the maximum time from v until more messages of the quota remain; v must be a
 // verdict whose Tightest limit has this quota. ok is false if that time isn't known, which happens
 // with a Cascade, a SlidingWindow or a SlidingLog that allows the message.
-func moreAfter(q *limits.Quota, v *chatguard.Verdict) (wait time.Duration, ok bool) {
+func moreAfter(q *limits.Quota, v *chatguard.Verdict, granted int) (wait time.Duration, ok bool) {
 	whole := max(0, v.ResetAt.Sub(v.At))
 	switch {
 	case v.RetryAfter > 0:
@@ -195,5 +194,5 @@ func moreAfter(q *limits.Quota, v *chatguard.Verdict) (wait time.Duration, ok bo
 	case q.Step == 0:
 		return whole, true
 	}
-	return max(0, whole-time.Duration(max(0, q.Messages-v.Remaining-1))*q.Step), true
+	return max(0, whole-time.Duration(max(0, q.Messages+granted-v.Remaining-1))*q.Step), true
 }

@@ -88,6 +88,7 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.ModeObserve; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`}},
 		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.ModeObserve }, repeat(1, messageFrom("7", 0)), sent{}},
 		{"a role's numbers", func(p *chatguard.Policy) {
+			p.Roles = []chatguard.Role{chatguard.RoleModerator, "subscriber", "first_timer"}
 			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{"subscriber": {Burst: 5}, "first_timer": {Burst: 1}}
 		}, repeat(1, messageFrom("7", 0, "subscriber", "first_timer")), sent{policy: `"burst";q=5;w=20, "daily";q=300;w=86400`, left: `"burst";r=4;t=4`, x: "5 4 1 1767614404 burst"}},
 	} {
@@ -146,9 +147,23 @@ func TestSetHeaders_Grants(t *testing.T) {
 	if _, err := inner.At(g, monday).Grant(chatguard.Key{ChannelID: "1", UserID: "7"}, "daily", 5); err != nil {
 		t.Fatal(err)
 	}
-	got := headersOf(t, g, messageFrom("7", 0))
-	if got["X-Ratelimit-Limit"] != "5" || got["X-Ratelimit-Remaining"] != "5" || got["X-Ratelimit-Used"] != "0" || got["Ratelimit"] != `"daily";r=5;t=43200` {
-		t.Errorf("got %v", got)
+	for _, want := range []string{"6 5 1", "5 4 1"} { // the regular message is used first
+		got := headersOf(t, g, messageFrom("7", 0))
+		if x := got["X-Ratelimit-Limit"] + " " + got["X-Ratelimit-Remaining"] + " " + got["X-Ratelimit-Used"]; x != want {
+			t.Errorf("%s, want %s", x, want)
+		}
+	}
+	bucket := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[:1] }, &chatguard.Options{Now: func() time.Time { return monday }})
+	if _, err := bucket.Grant(chatguard.Key{ChannelID: "1", UserID: "7"}, "burst", 5); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`8 7 1 "burst";r=7;t=4`, `8 6 2 "burst";r=6;t=4`, `8 5 3 "burst";r=5;t=4`, `7 4 3 "burst";r=4;t=4`} {
+		m := messageFrom("7", 0)
+		m.SentAt = time.Time{}
+		got := headersOf(t, bucket, m)
+		if x := got["X-Ratelimit-Limit"] + " " + got["X-Ratelimit-Remaining"] + " " + got["X-Ratelimit-Used"] + " " + got["Ratelimit"]; x != want {
+			t.Errorf("%s, want %s", x, want)
+		}
 	}
 }
 

@@ -25,6 +25,9 @@ type Guard interface {
 	// author is exempt, or if there are no limits. The caller must not change the result.
 	Quotas(v chatguard.Verdict) *limits.Quotas
 
+	// Granted returns how many of the messages in the verdict's Remaining are granted ones.
+	Granted(v chatguard.Verdict) int
+
 	// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
 	// message's time: by the policy in force, or by the author's override. It judges nothing, so it
 	// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override

@@ -35,6 +35,7 @@ type Decision struct {
 	Counted int64
 	// Remaining is how many messages of cost 1 Limit would still allow.
 	Remaining int64
+	Granted   int64 // how many of them are extra messages
 	// RetryAt is when the request would be allowed. It is Never if waiting never helps.
 	RetryAt int64
 	ResetAt int64 // when the limit's usage will have expired
@@ -63,7 +64,7 @@ type Decision struct {
 func (d *Decision) setAllowed(set *Set, at int64) {
 	d.Set, d.Limit = set, nil
 	d.At, d.Taken, d.Counted, d.Remaining, d.RetryAt, d.ResetAt, d.LeaveAt = at, 0, 0, 0, at, 0, at
-	d.Strikes, d.Series, d.Rung = 0, 0, 0
+	d.Strikes, d.Series, d.Rung, d.Granted = 0, 0, 0, 0
 	d.Allowed, d.Low, d.Exempt, d.Observed, d.Shared, d.NewStrike, d.Silenced = true, false, false, false, false, false, false
 }
 
@@ -263,11 +264,16 @@ func (h *hearing) roomAt(p priority) int64 {
 // remaining returns how many messages of cost 1 a limit with that level would still allow,
 // including grants.
 func (a *account) remaining(r *Rule, l level) int64 {
-	if a.personal != nil {
-		extra, _ := a.personal.extraMessages(r.name, a.at)
-		return l.remaining() + extra
+	return l.remaining() + a.granted(r)
+}
+
+// granted returns the number of extra messages in a limit.
+func (a *account) granted(r *Rule) int64 {
+	if a.personal == nil {
+		return 0
 	}
-	return l.remaining()
+	extra, _ := a.personal.extraMessages(r.name, a.at)
+	return extra
 }
 
 // spendAll spends in every limit that has room. Only limits that observe may have no room.
@@ -300,6 +306,7 @@ func (h *hearing) spendAll() {
 			remaining := a.remaining(r, level)
 			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && a.indexOf(r) < first {
 				d.Limit, d.Remaining, d.ResetAt, first = r, remaining, level.resetAt, a.indexOf(r)
+				d.Granted = a.granted(r)
 			}
 		}
 		if a.recordSpend(h.request.Roles.in(a.set.roles)); a.set.unsent > 0 {
@@ -407,4 +414,5 @@ func (h *hearing) setLimit(b block) {
 	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.nextExemption()), b.account.set.shared
 	level := d.Limit.level(d.Limit, d.Limit.state(b.account.row), b.account.at)
 	d.Remaining, d.ResetAt = b.account.remaining(d.Limit, level), level.resetAt
+	d.Granted = b.account.granted(d.Limit)
 }
