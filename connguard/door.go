@@ -23,7 +23,7 @@ type Options struct {
 	// Connects limits how often a user may connect, and ConnectsPerAddress limits how often an
 	// address may; NoLimit means unlimited. The zero Limit means a token bucket: for a user with a
 	// Burst of 10 and a Refill of 2 s, and for an address with a Burst of 40 and a Refill of 500
-	// ms. The Name may be omitted.
+	// ms. The Name may be omitted. Connects may have numbers for roles of the Guard's policy.
 	Connects, ConnectsPerAddress chatguard.Limit
 }
 
@@ -55,14 +55,14 @@ func New(guard *chatguard.Guard, opts *Options) (*Door, error) {
 	opts = cmp.Or(opts, &Options{})
 	d := &Door{guard: guard}
 	var err error
-	if d.users, err = newGate("Connects", opts.Connects, connectsOfUser, cmp.Or(opts.MaxConnections, 10), guard.Now); err != nil {
+	if d.users, err = newGate("Connects", opts.Connects, connectsOfUser, cmp.Or(opts.MaxConnections, 10), guard); err != nil {
 		return nil, err
 	}
-	if d.addresses, err = newGate("ConnectsPerAddress", opts.ConnectsPerAddress, connectsOfAddress, cmp.Or(opts.MaxConnectionsPerAddress, 100), guard.Now); err != nil {
+	if d.addresses, err = newGate("ConnectsPerAddress", opts.ConnectsPerAddress, connectsOfAddress, cmp.Or(opts.MaxConnectionsPerAddress, 100), guard); err != nil {
 		return nil, err
 	}
 	most := min(d.addresses.most, math.MaxInt/blockFactor) * blockFactor
-	if d.blocks, err = newGate("ConnectsPerAddress", blockLimit(opts.ConnectsPerAddress), blockLimit(connectsOfAddress), most, guard.Now); err != nil {
+	if d.blocks, err = newGate("ConnectsPerAddress", blockLimit(opts.ConnectsPerAddress), blockLimit(connectsOfAddress), most, guard); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -174,6 +174,36 @@ func TestSession_Admit(t *testing.T) {
 	})
 }
 
+// A limit on connecting may have other numbers for a role of the Guard's policy.
+func TestDoor_Roles(t *testing.T) {
+	guard, err := chatguard.New(chatguard.Policy{Roles: []chatguard.Role{"sponsor"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := chatguard.TokenBucketLimit("connects", 1, time.Hour)
+	limit.Roles = map[chatguard.Role]chatguard.Override{"sponsor": {Burst: 2}}
+	door, err := New(guard, &Options{Connects: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []struct {
+		id       string
+		roles    chatguard.Roles
+		admitted int
+	}{{"anna", nil, 1}, {"ben", chatguard.Roles{"sponsor"}, 2}} {
+		admitted := 0
+		for range 3 {
+			if session, err := door.Admit(t.Context(), chatguard.User{ID: user.id, Roles: user.roles}, here, "lobby"); err == nil {
+				admitted++
+				session.Close()
+			}
+		}
+		if admitted != user.admitted {
+			t.Errorf("%s is admitted %d times, want %d", user.id, admitted, user.admitted)
+		}
+	}
+}
+
 // If the Guard's clock is set back, users and addresses may connect as often as before.
 func TestDoor_ClockSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)

@@ -34,8 +34,9 @@ type gate struct {
 }
 
 // newGate returns a gate that allows no more than most open connections of one ID at once. field is
-// the name of the field that contains the limit.
-func newGate(field string, limit, otherwise chatguard.Limit, most int, now func() time.Time) (gate, error) {
+// the name of the field that contains the limit, and guard the one that judges messages: the limit
+// may have numbers for the roles of its policy.
+func newGate(field string, limit, otherwise chatguard.Limit, most int, guard *chatguard.Guard) (gate, error) {
 	if reflect.ValueOf(limit).IsZero() {
 		limit = otherwise
 	}
@@ -48,7 +49,8 @@ func newGate(field string, limit, otherwise chatguard.Limit, most int, now func(
 	}
 	limit.Name = cmp.Or(limit.Name, otherwise.Name)
 	var err error
-	g.connects, err = chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: now, MaxMemory: connectorsMemory})
+	g.connects, err = chatguard.New(chatguard.Policy{Roles: guard.Policy().Roles, Limits: []chatguard.Limit{limit}},
+		&chatguard.Options{Now: guard.Now, MaxMemory: connectorsMemory})
 	if err != nil {
 		err = fmt.Errorf("connguard: Options.%s: %w", field, err)
 	}

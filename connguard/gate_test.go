@@ -11,7 +11,7 @@ import (
 )
 
 func TestDoor_MemoryBounded(t *testing.T) {
-	g, err := newGate("Connects", chatguard.Limit{}, connectsOfUser, 2, time.Now)
+	g, err := newGate("Connects", chatguard.Limit{}, connectsOfUser, 2, newGuard(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
