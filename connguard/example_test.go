@@ -67,7 +67,9 @@ func ExampleAddressKey() {
 	addr := netip.MustParseAddr("2001:db8:1:2::7")
 	fmt.Println(connguard.AddressKey(addr), "is one client")
 	fmt.Println(connguard.AddressBlock(addr), "may belong to one owner")
+	fmt.Println(connguard.Network(addr, 56), "is what many providers assign")
 	// Output:
 	// 2001:db8:1:2::/64 is one client
 	// 2001:db8:1::/48 may belong to one owner
+	// 2001:db8:1::/56 is what many providers assign
 }
