@@ -207,7 +207,7 @@ func (s *Set) layOut() error {
 	s.assignWords(words)
 	for i, r := range s.rules {
 		if r.end > MaxRow {
-			parameter, value := r.largeParameter(&s.limits[i].Params)
+			parameter, value := largeParameter(&r, &s.limits[i].Params)
 			return InLimit(r.name, MistakeIn(parameter, value, "with it, %d words are needed for each user, want %d or fewer: "+
 				"a sliding-log takes a word for each of its messages, so allow fewer, or use a sliding-window", r.end, MaxRow))
 		}
@@ -217,7 +217,7 @@ func (s *Set) layOut() error {
 
 // largeParameter returns the parameter that decides how many words a limit takes, and its value. It
 // is empty if the number of words is fixed.
-func (r *Rule) largeParameter(p *Params) (name string, value any) {
+func largeParameter(r *Rule, p *Params) (name string, value any) {
 	switch {
 	case r.isLog:
 		return "messages", p.Messages
