@@ -72,6 +72,15 @@ func (t channelTable) find(id string) (found *channel, slot int) {
 	}
 }
 
+// basePolicy returns the policy of channels without their own.
+func (cs *channels) basePolicy() *compiled {
+	base := cs.base.Load()
+	if base == nil {
+		panic(zeroGuard)
+	}
+	return base
+}
+
 // get returns a channel. If the channel is new, get creates it with the policy of all channels, and
 // removes some channels that are idle at the given time. It returns nil if the ID is not valid.
 func (cs *channels) get(id string, at time.Time) *channel {
@@ -84,7 +93,7 @@ func (cs *channels) get(id string, at time.Time) *channel {
 		return found
 	}
 	cs.sweep(sweptSlots, at)
-	added := cs.new(id, cs.base.Load())
+	added := cs.new(id, cs.basePolicy())
 	cs.known.add(added)
 	return added
 }
@@ -211,9 +220,9 @@ func (cs *channels) findTable(channelID, userID string) (*limits.Table, *limits.
 		return c.tableOf(userID), nil
 	}
 	if userID == "" {
-		return nil, cs.base.Load().sets[limits.PerChannel]
+		return nil, cs.basePolicy().sets[limits.PerChannel]
 	}
-	return nil, cs.base.Load().sets[limits.PerUser]
+	return nil, cs.basePolicy().sets[limits.PerUser]
 }
 
 // channel is the Guard's state of one channel.

@@ -49,7 +49,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	if g.channels.exact {
 		clock = g.channels.rows.Read()
 	} else if at.IsZero() {
-		clock.Now = g.now()
+		clock.Now = g.Now()
 	}
 	if at.IsZero() {
 		at = clock.Now
@@ -255,7 +255,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 	at := m.SentAt
 	if at.IsZero() {
 		if b.now.IsZero() {
-			b.now = b.guard.now()
+			b.now = b.guard.Now()
 		}
 		at = b.now
 	}

@@ -32,6 +32,7 @@ import (
 // channel must also have been unused for 10 minutes. The Guard looks at a few channels whenever it
 // sees a new one, and whenever a store takes changes.
 func (g *Guard) ForgetChannel(channelID string) {
+	g.created()
 	cs := &g.channels
 	cs.changing.Lock()
 	defer cs.changing.Unlock()

@@ -103,7 +103,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	g.channels.base.Store(base)
 	g.channels.changeOverall(base, &limits.Changes{})
 	// IDs start at the current time, so a later start has higher IDs, with or without a store.
-	g.entries.last.Store(g.now().UnixMilli() * 1000)
+	g.entries.last.Store(g.Now().UnixMilli() * 1000)
 	return g, nil
 }
 
@@ -127,7 +127,19 @@ func (g *Guard) isDegraded() bool { return g.degraded.Load() || g.unexchanged.Lo
 
 // Now returns the time of the Guard's clock, which is Options.Now if that is set. The Guard uses
 // this time for a message without one. Use Now to grant, reset or explain at the current time.
-func (g *Guard) Now() time.Time { return g.now() }
+func (g *Guard) Now() time.Time {
+	g.created()
+	return g.now()
+}
+
+// created panics if New hasn't created the Guard.
+func (g *Guard) created() {
+	if g == nil || g.now == nil {
+		panic(zeroGuard)
+	}
+}
+
+const zeroGuard = "chatguard: zero Guard: create one with chatguard.New"
 
 // Rewind tells the Guard that its clock was set back and now shows the time to. Usage that was
 // spent later than to counts as spent at to. If Options.Now is nil, the Guard calls Rewind itself.
@@ -135,6 +147,7 @@ func (g *Guard) Now() time.Time { return g.now() }
 // goes back. Otherwise, if a user's last message is now in the future, the user's next messages
 // count as late for up to a minute. They all count at the time of that last message.
 func (g *Guard) Rewind(to time.Time) {
+	g.created()
 	at, err := nanoseconds(to)
 	if err != nil {
 		return // a time at which no message can be judged
@@ -144,7 +157,7 @@ func (g *Guard) Rewind(to time.Time) {
 }
 
 // Policy returns the policy of the channels without their own policy.
-func (g *Guard) Policy() Policy { return g.channels.base.Load().policy.Clone() }
+func (g *Guard) Policy() Policy { return g.channels.basePolicy().policy.Clone() }
 
 // ChannelPolicy returns the policy of a channel, without an overlay. It is the same as Policy if
 // the channel has no policy of its own.
@@ -166,6 +179,7 @@ type observers struct{ list atomic.Pointer[[]*observer] }
 // observers. The requirements of Options.Observer apply. Calling remove removes the observer. A
 // decision made at the same time in another goroutine may still notify it. AddObserver ignores nil.
 func (g *Guard) AddObserver(observe func(Message, Verdict)) (remove func()) {
+	g.created()
 	if observe == nil {
 		return func() {}
 	}

@@ -259,6 +259,7 @@ type MessageHandler func(ctx context.Context, m Message) error
 // message that can't be judged, and otherwise the error of next. It is safe for concurrent use if
 // next is.
 func (g *Guard) Wrap(next MessageHandler) MessageHandler {
+	g.created()
 	return func(ctx context.Context, m Message) error {
 		v, err := g.Check(ctx, m)
 		if err != nil {

@@ -24,7 +24,7 @@ type guardAt struct {
 func (g *Guard) at(at time.Time) guardAt { return guardAt{g, at} }
 
 // atNow returns the methods that change a Guard, as of the time of its clock.
-func (g *Guard) atNow() guardAt { return guardAt{g, g.now()} }
+func (g *Guard) atNow() guardAt { return guardAt{g, g.Now()} }
 
 func init() {
 	hook.Inner = func(guard any) any { return inner{guard.(*Guard)} }
@@ -42,7 +42,7 @@ func init() {
 func (g inner) IsExempt(m Message) bool {
 	at := m.SentAt
 	if at.IsZero() {
-		at = g.now()
+		at = g.Now()
 	}
 	var q limits.Request
 	if m.fillRequest(&q, at, g.channels.inForce(m.ChannelID)) != nil {

@@ -125,7 +125,7 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 // Guard's clock. The error is ErrTime, ErrNoLimit if there are no PerUserEverywhere limits, or that
 // of SetUserOverride for an invalid key.
 func (g *Guard) UserOverride(k Key) (UserOverride, error) {
-	table, now, err := g.channels.overrideTable(k, g.now())
+	table, now, err := g.channels.overrideTable(k, g.Now())
 	if err != nil {
 		return UserOverride{}, err
 	}
@@ -144,6 +144,7 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 // an unknown channel. With Options.Shared, it asks the store, and while the store is away, it
 // returns what the Guard knows.
 func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
+	g.created()
 	if c := g.channels.known.find(channelID); c != nil {
 		return g.channels.overrides(channelID, c.table, g.now)
 	}
@@ -154,6 +155,7 @@ func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] 
 // PerUserEverywhere limits, in no particular order. With Options.Shared, it asks the store as
 // UserOverrides does.
 func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
+	g.created()
 	return g.channels.overrides("", g.channels.everywhere.Load(), g.now)
 }
 

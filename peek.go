@@ -79,10 +79,10 @@ type dryRun struct {
 // dryRun returns a dry run of a message. It returns an error if the message can't be judged.
 func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 	if run.at = m.SentAt; run.at.IsZero() {
-		run.at = g.now()
+		run.at = g.Now()
 	}
 	if run.channel = g.channels.known.find(m.ChannelID); run.channel == nil {
-		run.channel = g.channels.new(m.ChannelID, g.channels.base.Load())
+		run.channel = g.channels.new(m.ChannelID, g.channels.basePolicy())
 	}
 	run.policy, run.degraded = run.channel.policy.Load(), g.isDegraded()
 	if err := m.fillRequest(&run.request, run.at, run.policy); err != nil {

@@ -145,7 +145,7 @@ func (p *Penalties) UnmarshalJSON(data []byte) error {
 // they have the same policy. It has 16 hexadecimal digits. The policies of single channels and
 // overlays have no effect on it.
 func (g *Guard) PolicyHash() string {
-	policy := g.channels.base.Load().policy.Clone()
+	policy := g.channels.basePolicy().policy.Clone()
 	policy.stateDefaults()
 	text, err := json.Marshal(policy)
 	if err != nil {

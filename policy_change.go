@@ -85,7 +85,7 @@ func (cs *channels) compile(channelID string, policy Policy) (*compiled, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := cs.base.Load().policy.checkSameInAllChannels(policy); err != nil {
+	if err := cs.basePolicy().policy.checkSameInAllChannels(policy); err != nil {
 		return nil, fmt.Errorf("chatguard: %w", err)
 	}
 	return next, nil
@@ -226,7 +226,7 @@ func (cs *channels) inForce(channelID string) *compiled {
 	if c := cs.known.find(channelID); c != nil {
 		return c.policy.Load()
 	}
-	return cs.base.Load()
+	return cs.basePolicy()
 }
 
 // change is a new policy in two forms: as stated, and as in force.

@@ -9,7 +9,7 @@ import (
 
 // Quotas implements inner.Guard.
 func (g inner) Quotas(v Verdict) *limits.Quotas {
-	cs, policy, at := &g.channels, g.channels.base.Load(), v.At.UnixNano()
+	cs, policy, at := &g.channels, g.channels.basePolicy(), v.At.UnixNano()
 	if v.Tightest == "" {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (b *Batch) Rows() iter.Seq[StateRow] {
 			}
 		})
 		b.whole = wanted
-		b.guard.channels.sweepAfter(b.last, b.guard.now())
+		b.guard.channels.sweepAfter(b.last, b.guard.Now())
 	}
 }
 
@@ -202,6 +202,7 @@ type Memory struct {
 
 // Memory returns how many users are remembered and how many were removed.
 func (g *Guard) Memory() (m Memory) {
+	g.created()
 	if everywhere := g.channels.everywhere.Load(); everywhere != nil {
 		m.Users = everywhere.Users()
 	}
