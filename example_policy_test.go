@@ -129,7 +129,7 @@ func ExamplePolicy() {
 }
 
 // The memory of users has a limit, in each room and in all rooms together.
-func ExampleGuard_Memory() {
+func ExampleNew() {
 	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{MaxMemory: 16 << 20, MaxTotalMemory: 256 << 20})
 	if err != nil {
 		log.Fatal(err)
