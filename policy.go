@@ -46,11 +46,11 @@ type Policy struct {
 	// Roles are the roles that the program knows, at most 64, highest first. If a limit has numbers
 	// for several roles of a user, those of the highest apply. Roles may be empty if no limit has
 	// numbers for more than one role. Otherwise, Exempt and the limits may name no other role.
-	Roles  []Role `json:"roles" toml:"roles"`
+	Roles  []Role `json:"roles,omitzero" toml:"roles"`
 	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged, each listed once
 	// ExemptKinds are kinds of messages that are never judged, at most 64, each listed once; see
 	// Message.Kinds. Like any message of an exempt user, they spend nothing.
-	ExemptKinds []string `json:"exempt_messages" toml:"exempt_messages"`
+	ExemptKinds []string `json:"exempt_messages,omitzero" toml:"exempt_messages"`
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`
 	// Limits are the limits of the channel. A message is allowed only if all of them allow it. The

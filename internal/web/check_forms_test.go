@@ -70,7 +70,8 @@ type verdict struct {
 	Series       uint8              `json:"series,omitempty"`
 	Taken        int                `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
 	Changed      []string           `json:"changed,omitempty" jsonschema:"Keys of the message whose values were cut, cleaned or, for IDs, replaced by a hash."`
-	IgnoredRoles []string           `json:"ignored_roles,omitempty" jsonschema:"The message's roles that are unknown here, up to 8."`
+	UnknownRoles []string           `json:"unknown_roles,omitempty" jsonschema:"The message's roles that the channel's policy doesn't name, up to 8. They are ignored."`
+	UnknownKinds []string           `json:"unknown_kinds,omitempty" jsonschema:"The kinds of message_kind that are unknown, up to 8. They are ignored."`
 }
 
 // batchVerdict is a verdict, or a failedForm.
