@@ -158,7 +158,7 @@ func ExampleHoldQueue() {
 // Anna may write two messages a week, and the week begins on Sunday.
 func ExamplePeriod() {
 	limit := chatguard.DailyWindowLimit("weekly", 2)
-	limit.Period, limit.FirstDay = chatguard.PeriodWeek, "sunday" // or PeriodMonth, or PeriodDay
+	limit.Period, limit.FirstDay = chatguard.PeriodWeek, "sunday"
 	guard := newEnforcingGuard(limit)
 	friday := time.Date(2026, time.November, 27, 20, 0, 0, 0, time.UTC)
 	for _, hour := range []int{0, 1, 2, 28} {
@@ -170,11 +170,22 @@ func ExamplePeriod() {
 		}
 		fmt.Println(verdict.At.Format("Mon 15:04"), verdict)
 	}
+	for _, limit.Period = range []chatguard.Period{chatguard.PeriodDay, chatguard.PeriodMonth} {
+		limit.FirstDay = "" // only a week has one
+		guard := newEnforcingGuard(limit)
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: friday})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(limit.Period, "until", verdict.ResetAt.UTC().Format("Mon 2 Jan 15:04"))
+	}
 	// Output:
 	// Fri 20:00 allowed, 1 left of weekly
 	// Fri 21:00 allowed, 0 left of weekly
 	// Fri 22:00 throttled by weekly, retry after 26h0m0s
 	// Sun 00:00 allowed, 1 left of weekly
+	// day until Sat 28 Nov 00:00
+	// month until Tue 1 Dec 00:00
 }
 
 // A user who writes more than usual isn't silenced at once: the next messages are of low priority.

@@ -28,18 +28,18 @@ const (
 // inTransition reports whether a calendar change is in progress in this period.
 func (d countedPeriod) inTransition() bool { return d.has(changingFlag | partialFlag) }
 
-// changeCalendar applies the rule's calendar to a state that was spent under the rule old, as of
-// the time at. A period without usage continues, too: otherwise users whose rows were dropped would
-// have an advantage.
-func (r *Rule) changeCalendar(old *Rule, state []uint64, at int64) {
+// changeCalendar applies the calendar of the rule r to a state that was spent under the rule old, as
+// of the time at. A period without usage continues, too: otherwise users whose rows were dropped
+// would have an advantage.
+func changeCalendar(old, r *Rule, state []uint64, at int64) {
 	d := old.periodAt(state, at)
 	switch before, now := old.calendar.unit, r.calendar.unit; {
 	case before == now:
 		d.set(changingFlag, true)
 	case before < now:
-		d = r.extend(d)
+		d = d.extend(r)
 	default:
-		d = r.shorten(old, d, at)
+		d = d.shorten(old, r, at)
 	}
 	if d.count == 0 && !d.inTransition() {
 		clear(state)
@@ -48,19 +48,19 @@ func (r *Rule) changeCalendar(old *Rule, state []uint64, at int64) {
 	}
 }
 
-// extend returns a period with the start and the count of d that ends with a period of the rule's
-// calendar, whose unit is longer.
-func (r *Rule) extend(d countedPeriod) countedPeriod {
+// extend returns a period with the start and the count of d that ends with a period of the calendar
+// of r, whose unit is longer.
+func (d countedPeriod) extend(r *Rule) countedPeriod {
 	next := r.partialFrom(d.Start)
 	next.count = d.count
 	next.set(overdrawnFlag, d.has(overdrawnFlag) && d.count > r.allowance(next))
 	return next
 }
 
-// shorten returns the period of the rule's calendar, whose unit is shorter, that contains the time
-// at. d is the period of the rule old. The time before d counted in an earlier period, so it isn't
-// part of the new one.
-func (r *Rule) shorten(old *Rule, d countedPeriod, at int64) countedPeriod {
+// shorten returns the period of the calendar of r, whose unit is shorter, that contains the time at.
+// d is a period of the rule old. The time before d counted in an earlier period, so it isn't part of
+// the new one.
+func (d countedPeriod) shorten(old, r *Rule, at int64) countedPeriod {
 	next := countedPeriod{Period: r.calendar.PeriodOf(max(at/nanosPerSecond, d.Start))}
 	if next.Start < d.Start {
 		next = r.partialFrom(d.Start)

@@ -100,7 +100,7 @@ var dailyWindow = algorithm{
 
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if copy(state, before); old.calendar.name != r.calendar.name {
-			r.changeCalendar(old, state, at)
+			changeCalendar(old, r, state, at)
 		}
 	},
 
