@@ -16,9 +16,9 @@ type PolicyError struct {
 	// Limit is the name of the limit with the mistake. It is empty if the mistake isn't in a limit,
 	// or if the limit has no name.
 	Limit string
-	// Role is the name of the role for which the limit's numbers are wrong. It is empty if they are
+	// Role is the role for which the limit's numbers are wrong. It is empty if they are
 	// wrong for everyone.
-	Role string
+	Role Role
 	// Parameter is the key in JSON and TOML, such as "burst" in a limit and "penalties.ladder" in a
 	// policy. It is empty if no single value is wrong. A role can also be refused for a value that
 	// the limit has for everyone.
@@ -29,7 +29,7 @@ type PolicyError struct {
 
 // Error names the limit, if there is one, and the problem.
 func (e *PolicyError) Error() string {
-	m := limits.Mistake{Limit: e.Limit, Role: e.Role, Problem: e.Problem}
+	m := limits.Mistake{Limit: e.Limit, Role: string(e.Role), Problem: e.Problem}
 	return m.Error()
 }
 
@@ -39,7 +39,7 @@ func policyError(err error) error {
 	if !ok {
 		return err
 	}
-	return &PolicyError{Limit: m.Limit, Role: m.Role, Parameter: m.Parameter, Value: textOf(m.Value), Problem: m.Problem}
+	return &PolicyError{Limit: m.Limit, Role: Role(m.Role), Parameter: m.Parameter, Value: textOf(m.Value), Problem: m.Problem}
 }
 
 // textOf returns a value of a policy as text.

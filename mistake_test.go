@@ -74,7 +74,7 @@ func testBounds(t *testing.T, l Limit, p limits.Parameter) {
 		if err := mustNew(t, Policy{Limits: []Limit{l}}, nil).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"x": o}}); *asMistake(t, err) != want {
 			t.Errorf("a user's override: %+v, want %+v", err, want)
 		}
-		want.Role = string(vip)
+		want.Role = vip
 		wantMistake(t, overridden(l, o), want)
 	}
 }

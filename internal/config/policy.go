@@ -58,7 +58,7 @@ func (r *reader) failLimit(limits []chatguard.Limit, wrong *chatguard.PolicyErro
 	table := at.child("limit").child(i)
 	isMissing := wrong.Parameter != "" && !table.child(wrong.Parameter).isIn(r.tree)
 	if wrong.Role != "" {
-		table, isMissing = table.child("roles").child(wrong.Role), false
+		table, isMissing = table.child("roles").child(string(wrong.Role)), false
 	}
 	failure := &Error{File: r.file, Line: table.child(wrong.Parameter).line(r.data), Key: table.describe(r.tree), Problem: wrong.Problem}
 	switch {

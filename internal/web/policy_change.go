@@ -66,7 +66,7 @@ func errRefused(status int, err error) *problem.Problem {
 	refused := problem.New(status, "%s", journal.Sentence(err))
 	if e, ok := errors.AsType[*chatguard.PolicyError](err); ok {
 		clip := func(text string) string { return hostile.Clip(text, problem.MaxDetail) }
-		refused.Mistake = &problem.Mistake{Limit: clip(e.Limit), Role: clip(e.Role), Parameter: e.Parameter, Value: clip(e.Value), Problem: clip(e.Problem)}
+		refused.Mistake = &problem.Mistake{Limit: clip(e.Limit), Role: clip(string(e.Role)), Parameter: e.Parameter, Value: clip(e.Value), Problem: clip(e.Problem)}
 	}
 	return refused
 }
