@@ -53,7 +53,8 @@
 // an error for a message that it can't judge, such as one without a user ID. That is a mistake of
 // the program, and the message isn't counted. With a shared store, Check can also return its
 // context's error. Log the error, and don't show the message. The errors that a program may have to
-// tell apart are variables or types for [errors.Is] and [errors.As].
+// tell apart are variables or types for [errors.Is] and [errors.As]. The methods that read or change
+// a single user return the shared store's errors; see [Options].Shared.
 //
 // # Zero values
 //
@@ -67,7 +68,8 @@
 // The methods of a Guard, a HoldQueue and a Reservation are safe for concurrent use, and none of
 // them starts a goroutine. [Guard.Wait], [Verdict.Hold], [HoldQueue].Run and handlers from
 // Guard.Wrap wait, but no longer than their context. With a shared store, Check and the methods
-// that change users wait for the store. Plain values such as Policy, Message and Verdict can be
+// that read or change single users wait for the store. What a dropped message has spent is given
+// back also after the context has ended, which may take as long as the store's timeout. Plain values such as Policy, Message and Verdict can be
 // copied. Changing one that another goroutine uses is a data race, as usual.
 //
 // # Clock

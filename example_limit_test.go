@@ -90,7 +90,7 @@ func ExampleGuard_Reserve() {
 		case paid:
 			fmt.Println("ordered")
 		default:
-			fmt.Println("not paid:", reservation.Cancel())
+			fmt.Println("not paid:", reservation.Cancel(context.Background()))
 		}
 	}
 	// Output:
@@ -111,7 +111,7 @@ func ExampleGuard_Refund() {
 			log.Fatal(err)
 		}
 		if err := verdict.Hold(gone); err != nil { // waits for verdict.Delay
-			fmt.Println("not delivered:", err, guard.Refund(verdict))
+			fmt.Println("not delivered:", err, guard.Refund(gone, verdict))
 			continue
 		}
 		fmt.Println("delivered")
@@ -142,7 +142,7 @@ func ExampleHoldQueue() {
 			fmt.Printf("message %d, held for %s\n", i, verdict.Delay)
 			delivered.Done()
 		}
-		if !verdict.Allowed || !queue.Add(verdict, deliver) {
+		if !verdict.Allowed || !queue.Add(ctx, verdict, deliver) {
 			delivered.Done() // the message is dropped
 		}
 	}

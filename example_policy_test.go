@@ -232,10 +232,10 @@ func ExampleGuard_Pardon() {
 		verdicts = append(verdicts, verdict)
 	}
 	for _, verdict := range verdicts {
-		done, err := guard.Pardon(verdict)
+		done, err := guard.Pardon(context.Background(), verdict)
 		fmt.Println(done, errors.Is(err, chatguard.ErrNotThrottled))
 	}
-	again, err := guard.Pardon(verdicts[2])
+	again, err := guard.Pardon(context.Background(), verdicts[2])
 	fmt.Println("again:", again, err)
 	// Output:
 	// false true
@@ -273,9 +273,9 @@ func ExampleGuard_Pardon_later() {
 		Penalty: v.Penalty, NewStrike: v.NewStrike,
 		Late: v.Late, Counted: v.Counted, Series: v.Series,
 	}
-	done, err := guard.Pardon(saved)
+	done, err := guard.Pardon(context.Background(), saved)
 	fmt.Println("pardoned:", done, err)
-	fmt.Println("reset:", guard.Reset(saved.Key()))
+	fmt.Println("reset:", guard.Reset(context.Background(), saved.Key()))
 	// Output:
 	// saved: true true
 	// pardoned: true <nil>

@@ -81,7 +81,7 @@ func ExampleGuard_Peek() {
 	guard := newGuard(chatguard.TokenBucketLimit("uploads", 160, time.Second)) // 10 MiB at once, then 64 KiB/s
 	for _, size := range []int{8 << 20, 3 << 20, 64 << 20} {
 		upload := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Cost: (size + 64<<10 - 1) / (64 << 10)}
-		verdict, err := guard.Peek(upload)
+		verdict, err := guard.Peek(context.Background(), upload)
 		switch {
 		case err != nil:
 			log.Fatal(err)

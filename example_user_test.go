@@ -33,8 +33,8 @@ func ExampleKey() {
 		{ChannelID: "lobby", Per: chatguard.PerChannel},
 		{Per: chatguard.PerEverywhere},
 	} {
-		err := guard.Reset(key)
-		verdict, _ := guard.Peek(message)
+		err := guard.Reset(context.Background(), key)
+		verdict, _ := guard.Peek(context.Background(), message)
 		fmt.Println(key, err, "—", verdict)
 		if key.Per.Shared() && key.Per.AllChannels() {
 			fmt.Println("that was everyone")
@@ -42,7 +42,7 @@ func ExampleKey() {
 	}
 
 	mistaken := chatguard.Key{ChannelID: "lobby", UserID: "anna", Per: chatguard.PerUserEverywhere}
-	fmt.Println(errors.Is(guard.Reset(mistaken), chatguard.ErrKey))
+	fmt.Println(errors.Is(guard.Reset(context.Background(), mistaken), chatguard.ErrKey))
 	// Output:
 	// user "anna" in channel "lobby" <nil> — throttled by daily, retry after 12h0m0s
 	// user "anna" in all channels <nil> — throttled by room, retry after 1m0s
@@ -58,15 +58,15 @@ func ExampleGuard_Grant() {
 	policy.Timezone = "Europe/Berlin"
 	guard := newGuardOf(policy)
 	anna := chatguard.Key{ChannelID: "lobby", UserID: "anna", Per: chatguard.PerUser} // Per's zero value
-	until, err := guard.Grant(anna, "daily", 50)
+	until, err := guard.Grant(context.Background(), anna, "daily", 50)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("50 more until", until.UTC().Format(time.DateTime))
 
-	_, err = guard.Grant(anna, "weekly", 50)
+	_, err = guard.Grant(context.Background(), anna, "weekly", 50)
 	fmt.Println(errors.Is(err, chatguard.ErrNoLimit))
-	_, err = guard.Grant(anna, "daily", 0)
+	_, err = guard.Grant(context.Background(), anna, "daily", 0)
 	fmt.Println(errors.Is(err, chatguard.ErrGrant))
 	// Output:
 	// 50 more until 2026-01-05 23:00:00
@@ -79,7 +79,7 @@ func ExampleGuard_SetUserOverride() {
 	guard := newGuardOf(chatguard.DefaultPolicy())
 	anna := chatguard.User{ID: "anna", Roles: chatguard.Roles{chatguard.RoleModerator}}
 	key := chatguard.Key{ChannelID: "lobby", UserID: anna.ID}
-	err := guard.SetUserOverride(key, chatguard.UserOverride{
+	err := guard.SetUserOverride(context.Background(), key, chatguard.UserOverride{
 		Exempt:   chatguard.ExemptNever,
 		Timezone: "Asia/Tokyo",
 		Limits:   map[string]chatguard.Override{"burst": {Burst: 10, Refill: time.Second}, "daily": {Messages: 1000}},
@@ -91,22 +91,23 @@ func ExampleGuard_SetUserOverride() {
 	fmt.Println(verdict, err)
 
 	// For the next hour, she is never throttled.
-	err = guard.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: guard.Now().Add(time.Hour)})
+	err = guard.SetUserOverride(context.Background(), key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: guard.Now().Add(time.Hour)})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for user, override := range guard.UserOverrides("lobby") {
-		fmt.Println(user, override.Exempt, override.ExemptUntil.Sub(noon))
+	overrides, err := guard.UserOverrides(context.Background(), "lobby")
+	if err != nil {
+		log.Fatal(err)
 	}
-	for range guard.UserOverridesEverywhere() {
-		log.Fatal("there are no limits for all rooms together")
+	for user, override := range overrides {
+		fmt.Println(user, override.Exempt, override.ExemptUntil.Sub(noon))
 	}
 
 	// The zero UserOverride removes it.
-	if err := guard.SetUserOverride(key, chatguard.UserOverride{}); err != nil {
+	if err := guard.SetUserOverride(context.Background(), key, chatguard.UserOverride{}); err != nil {
 		log.Fatal(err)
 	}
-	override, err := guard.UserOverride(key)
+	override, err := guard.UserOverride(context.Background(), key)
 	fmt.Println(override.Exempt == chatguard.ExemptByRole, err)
 	// Output:
 	// allowed, 9 left of burst <nil>

@@ -112,8 +112,8 @@ func TestIdleChannels_Kept(t *testing.T) {
 	must(t, g.SetPolicy(shared))
 	must(t, g.SetChannelPolicy("own policy", g.Policy()))
 	must(t, g.at(at).SetOverlay("overlay", func(p Policy) Policy { return p }))
-	must(t, g.SetUserOverride(Key{ChannelID: "override", UserID: "7"}, UserOverride{Exempt: ExemptAlways}))
-	_, err := g.Grant(Key{ChannelID: "grant", UserID: "7"}, "burst", 1)
+	must(t, g.SetUserOverride(t.Context(), Key{ChannelID: "override", UserID: "7"}, UserOverride{Exempt: ExemptAlways}))
+	_, err := g.Grant(t.Context(), Key{ChannelID: "grant", UserID: "7"}, "burst", 1)
 	must(t, err)
 	mustCheck(t, g, roomMessage("crowd", "7", at))
 	for range 50 {
@@ -262,10 +262,10 @@ func TestForgetChannel_Concurrent(t *testing.T) {
 				if mustCheck(t, g, roomMessage("1", "7", monday)).Allowed {
 					allowed.Add(1)
 				}
-				if _, err := at.Grant(Key{ChannelID: "1", UserID: "8"}, "burst", 1); err != nil {
+				if _, err := at.Grant(t.Context(), Key{ChannelID: "1", UserID: "8"}, "burst", 1); err != nil {
 					t.Error(err)
 				}
-				if err := at.SetUserOverride(Key{ChannelID: "1", UserID: "9"}, UserOverride{Exempt: ExemptAlways}); err != nil {
+				if err := at.SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "9"}, UserOverride{Exempt: ExemptAlways}); err != nil {
 					t.Error(err)
 				}
 				if err := at.SetPolicy(g.Policy()); err != nil {

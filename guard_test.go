@@ -246,7 +246,7 @@ func TestObserver_Peek(t *testing.T) {
 		heard = append(heard, v)
 	}})
 	for i := range 4 {
-		peeked, err := g.Peek(messageFrom("7", 0))
+		peeked, err := g.Peek(t.Context(), messageFrom("7", 0))
 		must(t, err)
 		v := mustCheck(t, g, messageFrom("7", 0))
 		if len(heard) != i+1 || heard[i] != v {

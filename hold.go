@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Hold waits until an allowed message may be delivered, which is at At+Delay. It never waits longer
@@ -83,10 +85,11 @@ func NewHoldQueue(guard *Guard, size int) *HoldQueue {
 }
 
 // Add puts an allowed message at the end of the queue. Run calls deliver when the message's delay
-// is over and all messages before it are delivered. Add never blocks. Add returns false if the
-// queue is full, if Run has ended, or if v is throttled. The caller should then drop the message;
-// deliver is never called, and what the message has spent is given back.
-func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
+// is over and all messages before it are delivered. Add returns false if the queue is full, if Run
+// has ended, or if v is throttled. The caller should then drop the message; deliver is never called,
+// and what the message has spent is given back. Add never waits for a delivery. With Options.Shared,
+// giving back waits for the store as Refund does, even if the context has ended.
+func (q *HoldQueue) Add(ctx context.Context, v Verdict, deliver func()) bool {
 	if !v.Allowed {
 		return false
 	}
@@ -94,12 +97,12 @@ func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 	case q.places <- struct{}{}:
 		q.held <- heldInTurn{v, v.deliveryTime(), deliver}
 		if q.ended.Load() { // Run doesn't deliver it any more
-			q.drop()
+			q.drop(ctx)
 			return false
 		}
 		return true
 	default:
-		q.guard.giveBack(v)
+		q.guard.giveBack(ctx, v)
 		return false
 	}
 }
@@ -112,13 +115,13 @@ func (q *HoldQueue) Run(ctx context.Context) {
 	if q.begun.Swap(true) {
 		panic("chatguard: HoldQueue.Run is called a second time")
 	}
-	defer q.drop()
+	defer q.drop(ctx)
 	defer q.ended.Store(true)
 	for {
 		select {
 		case next := <-q.held:
 			if waitUntil(ctx, next.turn) != nil {
-				q.guard.giveBack(next.verdict)
+				q.guard.giveBack(ctx, next.verdict)
 				return
 			}
 			<-q.places // no longer pending
@@ -130,11 +133,11 @@ func (q *HoldQueue) Run(ctx context.Context) {
 }
 
 // drop drops the pending messages after Run has ended.
-func (q *HoldQueue) drop() {
+func (q *HoldQueue) drop(ctx context.Context) {
 	for {
 		select {
 		case next := <-q.held:
-			q.guard.giveBack(next.verdict)
+			q.guard.giveBack(ctx, next.verdict)
 		default:
 			return
 		}
@@ -163,10 +166,10 @@ func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
 		}
 		switch {
 		case v.Allowed && ctx.Err() != nil:
-			g.giveBack(v)
+			g.giveBack(ctx, v)
 			return v, ctx.Err()
 		case v.Allowed && endsBefore(ctx, v.Delay):
-			g.giveBack(v)
+			g.giveBack(ctx, v)
 			return v, errDeadline(v.Delay)
 		case v.Allowed:
 			return v, g.holdOrRefund(ctx, v)
@@ -197,17 +200,18 @@ func errDeadline(wait time.Duration) error {
 func (g *Guard) holdOrRefund(ctx context.Context, v Verdict) error {
 	err := v.Hold(ctx)
 	if err != nil {
-		g.giveBack(v)
+		g.giveBack(ctx, v)
 	}
 	return err
 }
 
-// giveBack refunds one of the Guard's own verdicts. It ignores errors, which mean that the shared
-// store doesn't accept the refund, or that the Guard's clock shows a time at which no message can
-// be judged. A nil Guard gives nothing back.
-func (g *Guard) giveBack(v Verdict) {
+// giveBack refunds one of the Guard's own verdicts. Often the context has ended, and the message is
+// dropped for that reason: giveBack waits for the shared store all the same. It ignores errors,
+// which mean that the store doesn't accept the refund, or that the Guard's clock shows a time at
+// which no message can be judged. A nil Guard gives nothing back.
+func (g *Guard) giveBack(ctx context.Context, v Verdict) {
 	if g != nil {
-		_ = g.Refund(v)
+		_ = g.Refund(context.WithoutCancel(ctx), v)
 	}
 }
 
@@ -231,14 +235,19 @@ func (g *Guard) Reserve(ctx context.Context, m Message) (*Reservation, error) {
 	return &Reservation{Verdict: v, guard: g}, nil
 }
 
-// Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the
-// message was throttled, if the reservation is already cancelled, or on a nil *Reservation. The
-// error is that of Refund.
-func (r *Reservation) Cancel() error {
+// Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the message
+// was throttled, if the reservation is already cancelled, or on a nil *Reservation. The error is that
+// of Refund; after one that isn't shared.ErrUnconfirmed, a second Cancel tries again. If the request's
+// context has ended, pass context.WithoutCancel of it.
+func (r *Reservation) Cancel(ctx context.Context) error {
 	if r == nil || r.cancelled.Swap(true) {
 		return nil
 	}
-	return r.guard.Refund(r.Verdict)
+	err := r.guard.Refund(ctx, r.Verdict)
+	if err != nil && !errors.Is(err, shared.ErrUnconfirmed) {
+		r.cancelled.Store(false)
+	}
+	return err
 }
 
 // ErrUndelivered is for a MessageHandler that has failed to deliver its message. If the handler's
@@ -272,7 +281,7 @@ func (g *Guard) Wrap(next MessageHandler) MessageHandler {
 			return err
 		}
 		if err = next(ctx, m); errors.Is(err, ErrUndelivered) {
-			g.giveBack(v)
+			g.giveBack(ctx, v)
 		}
 		return err
 	}

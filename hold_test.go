@@ -90,7 +90,7 @@ func TestHoldQueue_DeliversInOrder(t *testing.T) {
 		}
 		var got []delivery
 		add := func(name string, delay time.Duration) bool {
-			return q.Add(Verdict{At: time.Now(), Allowed: true, Delay: delay}, func() { got = append(got, delivery{name, time.Since(start)}) })
+			return q.Add(t.Context(), Verdict{At: time.Now(), Allowed: true, Delay: delay}, func() { got = append(got, delivery{name, time.Since(start)}) })
 		}
 		go q.Run(t.Context())
 		for _, step := range []struct {
@@ -113,7 +113,7 @@ func TestHoldQueue_DeliversInOrder(t *testing.T) {
 				t.Errorf("%s: added is %v", step.name, added)
 			}
 		}
-		if q.Add(Verdict{At: time.Now(), Limit: "burst"}, func() { t.Error("a throttled message is delivered") }) {
+		if q.Add(t.Context(), Verdict{At: time.Now(), Limit: "burst"}, func() { t.Error("a throttled message is delivered") }) {
 			t.Error("a throttled message is added")
 		}
 		time.Sleep(time.Hour)
@@ -131,7 +131,7 @@ func TestHoldQueue_BoundsEachDelay(t *testing.T) {
 		q, start := NewHoldQueue(newPacedGuard(t), 2), time.Now()
 		var last time.Duration
 		for _, delay := range []time.Duration{time.Second, 2 * time.Second} {
-			q.Add(Verdict{At: start.Add(time.Hour), Allowed: true, Delay: delay}, func() { last = time.Since(start) })
+			q.Add(t.Context(), Verdict{At: start.Add(time.Hour), Allowed: true, Delay: delay}, func() { last = time.Since(start) })
 		}
 		go q.Run(t.Context())
 		time.Sleep(time.Minute)
@@ -148,7 +148,7 @@ func TestHoldQueue_EndsWithConnection(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		v := Verdict{At: time.Now(), Allowed: true, Delay: time.Second}
 		never := func() { t.Error("a message is delivered to a connection that is closed") }
-		if !q.Add(v, never) || q.Add(v, never) {
+		if !q.Add(ctx, v, never) || q.Add(ctx, v, never) {
 			t.Error("a queue of one doesn't hold one")
 		}
 		done := make(chan struct{})
@@ -156,7 +156,7 @@ func TestHoldQueue_EndsWithConnection(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		<-done
-		if q.Add(Verdict{Allowed: true}, never) {
+		if q.Add(ctx, Verdict{Allowed: true}, never) {
 			t.Error("a message is taken although nobody delivers any more")
 		}
 		time.Sleep(time.Minute)
@@ -171,11 +171,11 @@ func TestHoldQueue_Panics(t *testing.T) {
 	}
 	q := NewHoldQueue(newPacedGuard(t), 5)
 	broken := errors.New("broken")
-	q.Add(Verdict{Allowed: true}, func() { panic(broken) })
+	q.Add(t.Context(), Verdict{Allowed: true}, func() { panic(broken) })
 	if got := run(q, t.Context()); got != broken {
 		t.Errorf("a panic of deliver comes out as %v", got)
 	}
-	if q.Add(Verdict{Allowed: true}, func() {}) {
+	if q.Add(t.Context(), Verdict{Allowed: true}, func() {}) {
 		t.Error("a message is taken after the panic")
 	}
 	if got := run(q, t.Context()); got != "chatguard: HoldQueue.Run is called a second time" {
@@ -198,7 +198,7 @@ func TestHoldQueue_GivesBack(t *testing.T) {
 		mustCheck(t, g, messageNow("7")) // leaves at once
 		never := func() { t.Error("a dropped message is delivered") }
 		for _, want := range []bool{true, false} {
-			added := q.Add(mustCheck(t, g, messageNow("7")), never)
+			added := q.Add(t.Context(), mustCheck(t, g, messageNow("7")), never)
 			if added != want || placesTaken(t, g) != 2 {
 				t.Errorf("added %v, %d places taken; want %v and 2", added, placesTaken(t, g), want)
 			}
@@ -209,7 +209,7 @@ func TestHoldQueue_GivesBack(t *testing.T) {
 		if n := placesTaken(t, g); n != 1 {
 			t.Errorf("after the end of Run: %d places taken", n)
 		}
-		if v := mustCheck(t, g, messageNow("7")); q.Add(v, never) || placesTaken(t, g) != 1 {
+		if v := mustCheck(t, g, messageNow("7")); q.Add(ctx, v, never) || placesTaken(t, g) != 1 {
 			t.Errorf("after the end: %d places taken", placesTaken(t, g))
 		}
 	})
@@ -250,7 +250,7 @@ func TestNoQueue(t *testing.T) {
 		t.Errorf("a subscriber's queue has %d places", got)
 	}
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
-	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, own))
+	must(t, g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, own))
 	rows := dirtyRows(g)
 	slices.SortFunc(rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
 	again := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
@@ -258,7 +258,7 @@ func TestNoQueue(t *testing.T) {
 		must(t, again.State().Restore(row, monday))
 	}
 	for name, g := range map[string]*Guard{"before": g, "after": again} {
-		if o, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"}); err != nil || o.Limits["slow"] != own.Limits["slow"] {
+		if o, err := g.UserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}); err != nil || o.Limits["slow"] != own.Limits["slow"] {
 			t.Errorf("%s a restart: %+v, %v", name, o, err)
 		}
 		if got := countAtOnce(t, g, User{ID: "7", Roles: Roles{vip}}, monday.Add(time.Minute)); got != 1 {

@@ -13,19 +13,6 @@ import (
 // doesn't promise. They reach it as an inner.Guard, through package internal/inner.
 type inner struct{ *Guard }
 
-// guardAt has the methods that change a Guard, as of a certain time. Those of the Guard act as of
-// its clock; package internal/inner hands out this type for a replay of old messages.
-type guardAt struct {
-	guard *Guard
-	at    time.Time
-}
-
-// at returns the methods that change a Guard, as of a time.
-func (g *Guard) at(at time.Time) guardAt { return guardAt{g, at} }
-
-// atNow returns the methods that change a Guard, as of the time of its clock.
-func (g *Guard) atNow() guardAt { return guardAt{g, g.Now()} }
-
 func init() {
 	hook.Inner = func(guard any) any { return inner{guard.(*Guard)} }
 	hook.At = func(guard any, at time.Time) any { return guard.(*Guard).at(at) }
@@ -65,4 +52,31 @@ func (g inner) KnowsRole(channelID string, r Role) bool {
 // KnowsKind implements inner.Guard.
 func (g inner) KnowsKind(channelID, kind string) bool {
 	return slices.Contains(g.channels.inForce(channelID).policy.ExemptKinds, kind)
+}
+
+// ValidateChannelPolicy implements inner.Guard.
+func (g inner) ValidateChannelPolicy(channelID string, policy Policy) error {
+	g.channels.changing.Lock()
+	defer g.channels.changing.Unlock()
+	next, err := g.channels.compile(channelID, policy)
+	if err != nil {
+		return err
+	}
+	if c := g.channels.known.find(channelID); c != nil {
+		_, err = c.applyOverlay(next)
+	}
+	return err
+}
+
+// InForce implements inner.Guard.
+func (g inner) InForce(channelID string) Policy {
+	return g.channels.inForce(channelID).policy.Clone()
+}
+
+// Mode implements inner.Guard.
+func (g inner) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
+
+// Timezone implements inner.Guard.
+func (g inner) Timezone(channelID string) string {
+	return g.channels.inForce(channelID).policy.Timezone
 }

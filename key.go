@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/sharing"
 )
@@ -85,3 +86,16 @@ func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *Scope) UnmarshalText(text []byte) error {
 	return parseName(scopeNames[:], "scope", text, s)
 }
+
+// guardAt has the methods that change a Guard, as of a certain time. Those of the Guard act as of
+// its clock; package internal/inner hands out this type for a replay of old messages.
+type guardAt struct {
+	guard *Guard
+	at    time.Time
+}
+
+// at returns the methods that change a Guard, as of a time.
+func (g *Guard) at(at time.Time) guardAt { return guardAt{g, at} }
+
+// atNow returns the methods that change a Guard, as of the time of its clock.
+func (g *Guard) atNow() guardAt { return guardAt{g, g.Now()} }

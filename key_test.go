@@ -32,19 +32,19 @@ func TestKey_Invalid(t *testing.T) {
 		{Per: PerEverywhere, UserID: "7"}:                     ErrKey,
 		{Per: PerEverywhere, ChannelID: "1"}:                  ErrKey,
 	} {
-		if _, err := g.Grant(k, "", 1); !errors.Is(err, want) {
+		if _, err := g.Grant(t.Context(), k, "", 1); !errors.Is(err, want) {
 			t.Errorf("Grant to %s: %v, want %v", k, err, want)
 		}
-		if err := g.Reset(k); !errors.Is(err, want) {
+		if err := g.Reset(t.Context(), k); !errors.Is(err, want) {
 			t.Errorf("Reset of %s: %v, want %v", k, err, want)
 		}
 		if k.Per.Shared() {
 			want = ErrKey // only users have overrides
 		}
-		if err := g.SetUserOverride(k, UserOverride{}); !errors.Is(err, want) {
+		if err := g.SetUserOverride(t.Context(), k, UserOverride{}); !errors.Is(err, want) {
 			t.Errorf("SetUserOverride of %s: %v, want %v", k, err, want)
 		}
-		if _, err := g.UserOverride(k); !errors.Is(err, want) {
+		if _, err := g.UserOverride(t.Context(), k); !errors.Is(err, want) {
 			t.Errorf("UserOverride of %s: %v, want %v", k, err, want)
 		}
 	}
@@ -181,7 +181,7 @@ func TestScope_Everywhere(t *testing.T) {
 	}
 	first := mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, inChannel("2", messageFrom("8", 0)))
-	if err := g.at(monday).Refund(first); err != nil || used() != 1 {
+	if err := g.at(monday).Refund(t.Context(), first); err != nil || used() != 1 {
 		t.Errorf("%v, %d used, want 1 after a refund", err, used())
 	}
 	g.ForgetChannel("2")
@@ -195,13 +195,13 @@ func TestScope_Everywhere(t *testing.T) {
 	if v.Limit != "server" || v.RetryAfter != time.Hour || quotas(g, v) != `"server";q=2;w=3600` {
 		t.Errorf("%+v, %s", v, quotas(g, v))
 	}
-	if _, err := g.at(monday).Grant(Key{Per: PerEverywhere}, "server", 1); err != nil || !mustCheck(t, g, inChannel("3", messageFrom("9", 0))).Allowed {
+	if _, err := g.at(monday).Grant(t.Context(), Key{Per: PerEverywhere}, "server", 1); err != nil || !mustCheck(t, g, inChannel("3", messageFrom("9", 0))).Allowed {
 		t.Errorf("a grant: %v", err)
 	}
 	if v := mustCheck(t, g, messageFrom("9", 0)); v.Allowed {
 		t.Errorf("beyond the grant: %+v", v)
 	}
-	if err := g.at(monday).Reset(Key{Per: PerEverywhere}); err != nil || used() != 0 {
+	if err := g.at(monday).Reset(t.Context(), Key{Per: PerEverywhere}); err != nil || used() != 0 {
 		t.Errorf("%v, %d used after a reset", err, used())
 	}
 	base.Limits = nil

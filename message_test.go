@@ -50,7 +50,7 @@ func TestExemptKinds(t *testing.T) {
 	if !verdicts[0].Allowed || verdicts[0].Exempt || !verdicts[1].Exempt || verdicts[2].Allowed {
 		t.Errorf("together: %v", verdicts)
 	}
-	must(t, g.at(time.Unix(1, 0)).SetUserOverride(Key{ChannelID: "1", UserID: "anna"}, UserOverride{Exempt: ExemptNever}))
+	must(t, g.at(time.Unix(1, 0)).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "anna"}, UserOverride{Exempt: ExemptNever}))
 	check(false, false, "anna", "bits")
 }
 

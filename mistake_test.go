@@ -71,7 +71,7 @@ func testBounds(t *testing.T, l Limit, p limits.Parameter) {
 		var o Override
 		setKey(&o, p.Name, n)
 		want.Problem = mistakeIn(t, overridden(l, o)).Problem
-		if err := mustNew(t, Policy{Limits: []Limit{l}}, nil).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"x": o}}); *asMistake(t, err) != want {
+		if err := mustNew(t, Policy{Limits: []Limit{l}}, nil).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"x": o}}); *asMistake(t, err) != want {
 			t.Errorf("a user's override: %+v, want %+v", err, want)
 		}
 		want.Role = vip
@@ -218,7 +218,7 @@ func TestPolicyError_UserOverride(t *testing.T) {
 		{UserOverride{Limits: map[string]Override{"bursts": {}}}, PolicyError{Parameter: "limits", Value: "bursts"}},
 		{UserOverride{Limits: map[string]Override{"burst": {Messages: 2}}}, PolicyError{Limit: "burst", Parameter: "messages", Value: "2"}},
 	} {
-		got := *asMistake(t, g.SetUserOverride(Key{ChannelID: "1", UserID: "7"}, test.override))
+		got := *asMistake(t, g.SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, test.override))
 		if test.want.Problem = got.Problem; got != test.want {
 			t.Errorf("%+v: got %+v\nwant %+v", test.override, got, test.want)
 		}

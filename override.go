@@ -1,12 +1,13 @@
 package chatguard
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/sharing"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -53,9 +54,11 @@ type UserOverride struct {
 // exemption isn't possible. It is ErrKey, ErrNoChannel, ErrNoUser or ErrLongID if the key isn't
 // valid, or if its Per is PerChannel or PerEverywhere. It is ErrNoLimit if there are no
 // PerUserEverywhere limits. Other errors are those of Options.Shared.
-func (g *Guard) SetUserOverride(k Key, o UserOverride) error { return g.atNow().SetUserOverride(k, o) }
+func (g *Guard) SetUserOverride(ctx context.Context, k Key, o UserOverride) error {
+	return g.atNow().SetUserOverride(ctx, k, o)
+}
 
-func (a guardAt) SetUserOverride(k Key, o UserOverride) error {
+func (a guardAt) SetUserOverride(ctx context.Context, k Key, o UserOverride) error {
 	table, ns, err := a.guard.channels.overrideTable(k, a.at)
 	if err != nil {
 		return err
@@ -72,7 +75,7 @@ func (a guardAt) SetUserOverride(k Key, o UserOverride) error {
 		}
 	}
 	if a.guard.channels.rows != nil {
-		err = a.editRow(k, func(d *limits.Draft) error { return d.SetOwn(own, ns) })
+		err = a.editRow(ctx, k, func(d *limits.Draft) error { return d.SetOwn(own, ns) })
 	} else {
 		err = table.SetOwn(k.UserID, own, ns)
 	}
@@ -80,7 +83,7 @@ func (a guardAt) SetUserOverride(k Key, o UserOverride) error {
 	case errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed):
 		return err
 	case err == limits.ErrClosed:
-		return a.SetUserOverride(k, o) // in the channel's new table
+		return a.SetUserOverride(ctx, k, o) // in the channel's new table
 	case err != nil:
 		return fmt.Errorf("chatguard: %w", policyError(err))
 	}
@@ -123,63 +126,44 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 
 // UserOverride returns the override of the key's user. It omits an exemption that has ended by the
 // Guard's clock. The error is ErrTime, ErrNoLimit if there are no PerUserEverywhere limits, or that
-// of SetUserOverride for an invalid key.
-func (g *Guard) UserOverride(k Key) (UserOverride, error) {
+// of SetUserOverride for an invalid key. With ShareExact, UserOverride asks the store. If the store
+// doesn't answer, UserOverride returns the store's error and the override that the Guard knows.
+func (g *Guard) UserOverride(ctx context.Context, k Key) (UserOverride, error) {
 	table, now, err := g.channels.overrideTable(k, g.Now())
 	if err != nil {
 		return UserOverride{}, err
 	}
-	if g.channels.exact {
-		own, ok := g.channels.rows.Override(k.row(), now)
-		if !ok {
-			err = ErrNoLimit
-		}
-		return overrideOf(own), err
+	if !g.channels.exact {
+		return overrideOf(table.OwnOf(k.UserID, now)), nil
 	}
-	return overrideOf(table.OwnOf(k.UserID, now)), nil
+	own, ok, err := g.channels.rows.Override(ctx, k.row(), now)
+	if !ok {
+		err = ErrNoLimit
+	}
+	return overrideOf(own), err
 }
 
-// UserOverrides returns the IDs and overrides of the users that have an override in a channel, in
-// no particular order. It omits exemptions that have ended by the Guard's clock. There are none in
-// an unknown channel. With Options.Shared, it asks the store, and while the store is away, it
-// returns what the Guard knows.
-func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
-	g.created()
-	if c := g.channels.known.find(channelID); c != nil {
-		return g.channels.overrides(channelID, c.table, g.now)
+// UserOverrides returns the overrides of the users that have one in a channel, by user ID. If the
+// channel ID is empty, they are those for the PerUserEverywhere limits. It omits exemptions that
+// have ended by the Guard's clock. There are none in an unknown channel. With Options.Shared,
+// UserOverrides asks the store. If the store doesn't answer, UserOverrides returns the store's error
+// and the overrides that the Guard knows. Otherwise, the only error is ErrTime.
+func (g *Guard) UserOverrides(ctx context.Context, channelID string) (map[string]UserOverride, error) {
+	now, err := nanoseconds(g.Now())
+	if err != nil {
+		return nil, err
 	}
-	return g.channels.overrides(channelID, nil, g.now)
-}
-
-// UserOverridesEverywhere returns the IDs and overrides of the users that have an override for the
-// PerUserEverywhere limits, in no particular order. With Options.Shared, it asks the store as
-// UserOverrides does.
-func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
-	g.created()
-	return g.channels.overrides("", g.channels.everywhere.Load(), g.now)
-}
-
-// overrides returns the overrides of a channel's users, or of users in all channels if the ID is
-// empty, at the time of the clock. table is nil if there is none.
-func (cs *channels) overrides(channelID string, table *limits.Table, clock func() time.Time) iter.Seq2[string, UserOverride] {
-	return func(yield func(string, UserOverride) bool) {
-		now, err := nanoseconds(clock())
-		if err != nil {
-			return
-		}
-		var owns map[string]limits.Own
-		switch {
-		case cs.rows != nil:
-			owns = cs.rows.Overrides(channelID, now)
-		case table != nil:
-			owns = table.Owns(now)
-		}
-		for user, own := range owns {
-			if !yield(user, overrideOf(own)) {
-				return
-			}
-		}
+	var owns map[string]limits.Own
+	if g.channels.rows != nil {
+		owns, err = g.channels.rows.Overrides(ctx, channelID, now)
+	} else if table := g.channels.Table(sharing.Key{ChannelID: channelID, UserID: "any"}); table != nil {
+		owns = table.Owns(now)
 	}
+	overrides := make(map[string]UserOverride, len(owns))
+	for user, own := range owns {
+		overrides[user] = overrideOf(own)
+	}
+	return overrides, err
 }
 
 func overrideOf(own limits.Own) UserOverride {

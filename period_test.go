@@ -81,7 +81,7 @@ func TestPeriod_Grant(t *testing.T) {
 		{[]Limit{TokenBucketLimit("burst", 3, time.Hour), perMonth(3), DailyWindowLimit("daily", 3)}, "burst", monday.Truncate(24 * time.Hour).Add(24 * time.Hour)},
 	} {
 		g := mustNew(t, Policy{Limits: test.limits}, &Options{Now: func() time.Time { return monday }})
-		if until, err := g.Grant(Key{ChannelID: "1", UserID: "7"}, test.in, 2); err != nil || !until.Equal(test.until) {
+		if until, err := g.Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, test.in, 2); err != nil || !until.Equal(test.until) {
 			t.Errorf("%q: %s, %v, want %s", test.in, until, err, test.until)
 		}
 	}

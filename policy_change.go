@@ -62,20 +62,6 @@ func (a guardAt) SetChannelPolicy(channelID string, policy Policy) error {
 	return nil
 }
 
-// ValidateChannelPolicy implements inner.Guard.
-func (g inner) ValidateChannelPolicy(channelID string, policy Policy) error {
-	g.channels.changing.Lock()
-	defer g.channels.changing.Unlock()
-	next, err := g.channels.compile(channelID, policy)
-	if err != nil {
-		return err
-	}
-	if c := g.channels.known.find(channelID); c != nil {
-		_, err = c.applyOverlay(next)
-	}
-	return err
-}
-
 // compile checks a policy for a channel.
 func (cs *channels) compile(channelID string, policy Policy) (*compiled, error) {
 	if err := checkID(channelID, ErrNoChannel); err != nil {
@@ -206,19 +192,6 @@ func (a guardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 	}
 	cs.change(c, next, &limits.Changes{At: ns})
 	return nil
-}
-
-// InForce implements inner.Guard.
-func (g inner) InForce(channelID string) Policy {
-	return g.channels.inForce(channelID).policy.Clone()
-}
-
-// Mode implements inner.Guard.
-func (g inner) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
-
-// Timezone implements inner.Guard.
-func (g inner) Timezone(channelID string) string {
-	return g.channels.inForce(channelID).policy.Timezone
 }
 
 // inForce returns the policy by which the messages of a channel are judged.

@@ -113,8 +113,8 @@ func (v *Verdict) judgeShared(ctx context.Context, rows *sharing.Rows, clock sha
 
 // editRow changes the row of a key in the shared store. It returns ErrNoLimit if there are no
 // limits for the key. edit may be called several times.
-func (a guardAt) editRow(k Key, edit func(d *limits.Draft) error) error {
-	ok, err := a.guard.channels.rows.Edit(k.row(), edit)
+func (a guardAt) editRow(ctx context.Context, k Key, edit func(d *limits.Draft) error) error {
+	ok, err := a.guard.channels.rows.Edit(ctx, k.row(), edit)
 	if !ok {
 		return ErrNoLimit
 	}
@@ -122,6 +122,6 @@ func (a guardAt) editRow(k Key, edit func(d *limits.Draft) error) error {
 }
 
 // editUser changes the rows in the shared store that a user's messages use.
-func (a guardAt) editUser(k Key, edit func([]*limits.Draft) error) error {
-	return a.guard.channels.rows.EditUser(a.guard.channels.Shared(k.ChannelID, a.at), k.UserID, edit)
+func (a guardAt) editUser(ctx context.Context, k Key, edit func([]*limits.Draft) error) error {
+	return a.guard.channels.rows.EditUser(ctx, a.guard.channels.Shared(k.ChannelID, a.at), k.UserID, edit)
 }

@@ -67,7 +67,7 @@ func TestSetDegraded_Verdicts(t *testing.T) {
 	for _, degraded := range []bool{false, true, true, false} {
 		g.State().SetDegraded(degraded)
 		v := mustCheck(t, g, messageFrom("7", 0))
-		peeked, err := g.Peek(messageFrom("7", 0))
+		peeked, err := g.Peek(ctx, messageFrom("7", 0))
 		must(t, err)
 		_, taken, err := g.CheckUpTo(ctx, messageFrom("7", 0, RoleModerator))
 		must(t, err)

@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -22,11 +23,11 @@ var (
 // the limit's current window. If no window is open, it is the end of the user's day. If no limit
 // counts by days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid
 // key (ErrKey, ErrNoChannel, ErrNoUser and ErrLongID), and those of Options.Shared.
-func (g *Guard) Grant(k Key, limit string, n int) (until time.Time, err error) {
-	return g.atNow().Grant(k, limit, n)
+func (g *Guard) Grant(ctx context.Context, k Key, limit string, n int) (until time.Time, err error) {
+	return g.atNow().Grant(ctx, k, limit, n)
 }
 
-func (a guardAt) Grant(k Key, limit string, n int) (until time.Time, err error) {
+func (a guardAt) Grant(ctx context.Context, k Key, limit string, n int) (until time.Time, err error) {
 	table, ns, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
 		return until, err
@@ -36,7 +37,7 @@ func (a guardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 	}
 	var lapse int64
 	if a.guard.channels.rows != nil {
-		err = a.editRow(k, func(d *limits.Draft) (err error) {
+		err = a.editRow(ctx, k, func(d *limits.Draft) (err error) {
 			lapse, err = d.Grant(limit, int64(n), ns)
 			return err
 		})
@@ -45,7 +46,7 @@ func (a guardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 	}
 	switch {
 	case err == limits.ErrClosed:
-		return a.Grant(k, limit, n) // in the channel's new table
+		return a.Grant(ctx, k, limit, n) // in the channel's new table
 	case err == limits.ErrNoLimit:
 		return until, fmt.Errorf("%w: %q", ErrNoLimit, limit)
 	case err != nil:
@@ -62,9 +63,9 @@ func (a guardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 // regained. Refund does nothing if v spent nothing. It doesn't notice that a verdict was refunded
 // before; a Reservation does. The errors are ErrNoChannel, ErrNoUser, ErrLongID, ErrTime, and those
 // of Options.Shared.
-func (g *Guard) Refund(v Verdict) error { return g.atNow().Refund(v) }
+func (g *Guard) Refund(ctx context.Context, v Verdict) error { return g.atNow().Refund(ctx, v) }
 
-func (a guardAt) Refund(v Verdict) error {
+func (a guardAt) Refund(ctx context.Context, v Verdict) error {
 	if v.Spent <= 0 {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (a guardAt) Refund(v Verdict) error {
 	}
 	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: v.roles, Observed: v.Observed}
 	if a.guard.channels.rows != nil {
-		return a.refundShared(v.Key(), back, ns)
+		return a.refundShared(ctx, v.Key(), back, ns)
 	}
 	table.Refund(v.UserID, back, ns)
 	back.Shared = true
@@ -95,15 +96,15 @@ func (a guardAt) Refund(v Verdict) error {
 // With PerChannel it removes what everyone in the channel has used together, and with PerEverywhere
 // what everyone has used in all channels. The user's override stays. The errors are ErrNoLimit,
 // those of an invalid key, and with Options.Shared those of the store: see Options.Shared.
-func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
+func (g *Guard) Reset(ctx context.Context, k Key) error { return g.atNow().Reset(ctx, k) }
 
-func (a guardAt) Reset(k Key) error {
+func (a guardAt) Reset(ctx context.Context, k Key) error {
 	table, _, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
 		return err
 	}
 	if a.guard.channels.rows != nil {
-		return a.editRow(k, func(d *limits.Draft) error {
+		return a.editRow(ctx, k, func(d *limits.Draft) error {
 			d.Reset()
 			return nil
 		})
@@ -118,15 +119,17 @@ func (a guardAt) Reset(k Key) error {
 // recorded timeout; the caller must lift the penalty itself. Pardon reports whether there was
 // anything to do, so a second call returns false. The error is ErrNotThrottled, ErrNoChannel,
 // ErrNoUser, ErrLongID, ErrTime, or one of those of Options.Shared.
-func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
+func (g *Guard) Pardon(ctx context.Context, v Verdict) (done bool, err error) {
+	return g.atNow().Pardon(ctx, v)
+}
 
-func (a guardAt) Pardon(v Verdict) (done bool, err error) {
-	taken, err := a.PardonAll([]Verdict{v})
+func (a guardAt) Pardon(ctx context.Context, v Verdict) (done bool, err error) {
+	taken, err := a.PardonAll(ctx, []Verdict{v})
 	return taken.Offences > 0, err
 }
 
 // PardonAll implements inner.GuardAt.
-func (a guardAt) PardonAll(verdicts []Verdict) (limits.Taken, error) {
+func (a guardAt) PardonAll(ctx context.Context, verdicts []Verdict) (limits.Taken, error) {
 	if len(verdicts) == 0 {
 		return limits.Taken{}, nil
 	}
@@ -151,12 +154,12 @@ func (a guardAt) PardonAll(verdicts []Verdict) (limits.Taken, error) {
 	}
 	var taken *limits.Taken
 	if a.guard.channels.rows != nil {
-		err = a.editUser(k, func(drafts []*limits.Draft) error {
+		err = a.editUser(ctx, k, func(drafts []*limits.Draft) error {
 			taken = limits.PardonDrafts(drafts, offences, ns)
 			return nil
 		})
 	} else if taken = table.PardonAll(k.UserID, offences, ns, a.otherPlaces(k)...); taken == nil && table.Closed() {
-		return a.PardonAll(verdicts) // in the channel's new table
+		return a.PardonAll(ctx, verdicts) // in the channel's new table
 	}
 	if err != nil || taken == nil {
 		return limits.Taken{}, err
@@ -165,8 +168,8 @@ func (a guardAt) PardonAll(verdicts []Verdict) (limits.Taken, error) {
 }
 
 // refundShared is Refund for rows in the shared store.
-func (a guardAt) refundShared(k Key, back limits.Refund, ns int64) error {
-	return a.editUser(k, func(drafts []*limits.Draft) error {
+func (a guardAt) refundShared(ctx context.Context, k Key, back limits.Refund, ns int64) error {
+	return a.editUser(ctx, k, func(drafts []*limits.Draft) error {
 		for i, draft := range drafts {
 			back.Shared = i > 0
 			draft.Refund(back, ns)
@@ -198,7 +201,7 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 }
 
 // Unpardon implements inner.GuardAt.
-func (a guardAt) Unpardon(k Key, taken limits.Taken) error {
+func (a guardAt) Unpardon(ctx context.Context, k Key, taken limits.Taken) error {
 	if taken.Offences == 0 {
 		return nil
 	}
@@ -207,7 +210,7 @@ func (a guardAt) Unpardon(k Key, taken limits.Taken) error {
 		return err
 	}
 	if a.guard.channels.rows != nil {
-		return a.editUser(k, func(drafts []*limits.Draft) error {
+		return a.editUser(ctx, k, func(drafts []*limits.Draft) error {
 			if !limits.UnpardonDrafts(drafts, &taken, ns) {
 				return limits.ErrPardonStale
 			}
@@ -216,7 +219,7 @@ func (a guardAt) Unpardon(k Key, taken limits.Taken) error {
 	}
 	if !table.Unpardon(k.UserID, &taken, ns, a.otherPlaces(k)...) {
 		if table.Closed() {
-			return a.Unpardon(k, taken) // in the channel's new table
+			return a.Unpardon(ctx, k, taken) // in the channel's new table
 		}
 		return limits.ErrPardonStale
 	}

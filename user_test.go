@@ -38,7 +38,7 @@ func TestUserOverride_Set(t *testing.T) {
 		{"a zone leaves the exemption", UserOverride{Timezone: "Asia/Tokyo"}, []Role{RoleModerator}, 20},
 		{"nothing", UserOverride{}, nil, 3},
 	} {
-		must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: test.name}, test.override))
+		must(t, g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: test.name}, test.override))
 		if got := countPassed(test.name, test.roles...); got != test.want {
 			t.Errorf("%s: %d messages at once, want %d", test.name, got, test.want)
 		}
@@ -55,7 +55,7 @@ func TestUserOverride_Set(t *testing.T) {
 		`unknown exemption 9`: {Exempt: 9},
 		`limit "log": each user's log has room for 5 messages: to allow one user more, give a role or the limit itself that many`: {Limits: map[string]Override{"log": {Messages: 6}}},
 	} {
-		if err := g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {
+		if err := g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 	now := monday
 	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
 	o := UserOverride{Exempt: ExemptAlways, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
-	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o))
+	must(t, g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, o))
 	const spelt = `{"exempt":"always","exempt_until":"2026-01-05T12:10:00Z","timezone":"Asia/Tokyo"}`
 	for _, step := range []struct {
 		at     float64
@@ -74,7 +74,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 	}{{0, true, spelt}, {599.9, true, spelt}, {600, false, `{"timezone":"Asia/Tokyo"}`}} {
 		now = monday.Add(time.Duration(step.at * float64(time.Second)))
 		e := explain(t, g, messageFrom("7", step.at))
-		current, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"})
+		current, err := g.UserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"})
 		must(t, err)
 		if v := mustCheck(t, g, messageFrom("7", step.at)); v.Exempt != step.exempt || e.Exempt != step.exempt {
 			t.Errorf("at %v s: exempt is %v, explained as %v", step.at, v.Exempt, e.Exempt)
@@ -88,7 +88,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 		"exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out": {ExemptUntil: monday.Add(1)},
 		"an exemption must end by February 2116: leave exempt_until out if it has no end":           {Exempt: ExemptAlways, ExemptUntil: monday.AddDate(100, 0, 0)},
 	} {
-		if err := g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {
+		if err := g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestUserOverrides_List(t *testing.T) {
 		if channel == "" {
 			key.Per = PerUserEverywhere
 		}
-		must(t, g.at(at).SetUserOverride(key, o))
+		must(t, g.at(at).SetUserOverride(t.Context(), key, o))
 	}
 	five, zone := UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}, UserOverride{Timezone: "Asia/Tokyo"}
 	ten := UserOverride{Limits: map[string]Override{"total": {Messages: 10}}}
@@ -116,32 +116,29 @@ func TestUserOverrides_List(t *testing.T) {
 	set("1", "9", UserOverride{}, monday)
 	set("2", "7", zone, monday)
 	set("", "7", ten, monday)
-	if _, err := g.at(monday).Grant(Key{ChannelID: "1", UserID: "10"}, "burst", 5); err != nil { // not an override
+	if _, err := g.at(monday).Grant(t.Context(), Key{ChannelID: "1", UserID: "10"}, "burst", 5); err != nil { // not an override
 		t.Fatal(err)
 	}
 	for channel, want := range map[string]map[string]UserOverride{
 		"1": {"7": five, "not-a-number": zone}, "2": {"7": zone}, "3": {}, "": {"7": ten},
 	} {
-		got := maps.Collect(g.UserOverrides(channel))
-		if channel == "" {
-			got = maps.Collect(g.UserOverridesEverywhere())
-		}
-		if !maps.EqualFunc(got, want, func(a, b UserOverride) bool { return reflect.DeepEqual(a, b) }) {
-			t.Errorf("channel %q: %v, want %v", channel, got, want)
+		got, err := g.UserOverrides(t.Context(), channel)
+		if !maps.EqualFunc(got, want, func(a, b UserOverride) bool { return reflect.DeepEqual(a, b) }) || err != nil {
+			t.Errorf("channel %q: %v, %v, want %v", channel, got, err, want)
 		}
 	}
-	for user := range newEnforcingGuard(t, nil, nil).UserOverridesEverywhere() {
-		t.Errorf("%s has an override without limits per user everywhere", user)
+	if got, err := newEnforcingGuard(t, nil, nil).UserOverrides(t.Context(), ""); len(got) != 0 || err != nil {
+		t.Errorf("without limits per user everywhere: %v, %v", got, err)
 	}
 }
 
 func TestGrant(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
-	until, err := g.at(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "", 5)
+	until, err := g.at(monday).Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, "", 5)
 	if want := monday.Add(12 * time.Hour); err != nil || !until.Equal(want) {
 		t.Fatalf("until %v, error %v, want midnight %v", until, err, want)
 	}
-	if _, err := g.at(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "burst", 2); err != nil {
+	if _, err := g.at(monday).Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, "burst", 2); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
@@ -153,15 +150,24 @@ func TestGrant(t *testing.T) {
 		t.Errorf("the sixth: %+v", v)
 	}
 	for want, grant := range map[error]func() error{
-		ErrNoLimit: func() error { _, err := g.at(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "other", 1); return err },
-		ErrGrant:   func() error { _, err := g.at(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "", 0); return err },
-		ErrTime:    func() error { _, err := g.at(time.Time{}).Grant(Key{ChannelID: "1", UserID: "7"}, "", 1); return err },
+		ErrNoLimit: func() error {
+			_, err := g.at(monday).Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, "other", 1)
+			return err
+		},
+		ErrGrant: func() error {
+			_, err := g.at(monday).Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, "", 0)
+			return err
+		},
+		ErrTime: func() error {
+			_, err := g.at(time.Time{}).Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, "", 1)
+			return err
+		},
 	} {
 		if err := grant(); !errors.Is(err, want) {
 			t.Errorf("error %v, want %v", err, want)
 		}
 	}
-	if _, err := g.at(monday).Grant(Key{UserID: "7", Per: PerUserEverywhere}, "", 1); !errors.Is(err, ErrNoLimit) {
+	if _, err := g.at(monday).Grant(t.Context(), Key{UserID: "7", Per: PerUserEverywhere}, "", 1); !errors.Is(err, ErrNoLimit) {
 		t.Errorf("without limits everywhere: %v", err)
 	}
 }
@@ -197,7 +203,7 @@ func TestPardon(t *testing.T) {
 		t.Fatalf("used %v, want %v", got, want)
 	}
 	for i, want := range []bool{true, false} {
-		done, err := g.at(monday.Add(time.Second)).Pardon(late)
+		done, err := g.at(monday.Add(time.Second)).Pardon(t.Context(), late)
 		if err != nil || done != want {
 			t.Errorf("pardon %d: done is %v, error %v", i+1, done, err)
 		}
@@ -208,7 +214,7 @@ func TestPardon(t *testing.T) {
 			t.Errorf("after pardon %d: %d strikes, want 1", i+1, e.strikes)
 		}
 	}
-	if _, err := g.at(monday).Pardon(passed); !errors.Is(err, ErrNotThrottled) {
+	if _, err := g.at(monday).Pardon(t.Context(), passed); !errors.Is(err, ErrNotThrottled) {
 		t.Errorf("pardon of an allowed message: %v", err)
 	}
 }
@@ -222,7 +228,7 @@ func TestPardon_RefundsCounted(t *testing.T) {
 		mustCheck(t, full, messageFrom("7", 0))
 	}
 	v := mustCheck(t, full, messageFrom("7", 0)) // no room left for it to count
-	if done, err := full.at(monday).Pardon(v); !done || err != nil {
+	if done, err := full.at(monday).Pardon(t.Context(), v); !done || err != nil {
 		t.Errorf("done is %v, error %v", done, err)
 	}
 	if v := mustCheck(t, full, messageFrom("7", 0)); v.Allowed {
@@ -238,7 +244,7 @@ func TestPardon_RefundsCounted(t *testing.T) {
 	if !shown.Observed {
 		t.Fatalf("got %+v", shown)
 	}
-	if _, err := watched.at(monday).Pardon(shown); err != nil {
+	if _, err := watched.at(monday).Pardon(t.Context(), shown); err != nil {
 		t.Fatal(err)
 	}
 	if v := mustCheck(t, watched, messageFrom("7", 0)); v.Allowed {
@@ -292,7 +298,7 @@ func TestUserOverride_NoLongerFits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{log} }, nil)
 			own := UserOverride{Limits: map[string]Override{"log": {Messages: 7}}}
-			if err := g.at(monday).SetUserOverride(messageFrom("7", 0).Key(), own); err != nil {
+			if err := g.at(monday).SetUserOverride(t.Context(), messageFrom("7", 0).Key(), own); err != nil {
 				t.Fatal(err)
 			}
 			for i := range 6 {
@@ -301,7 +307,7 @@ func TestUserOverride_NoLongerFits(t *testing.T) {
 			check := func(at float64, messages int, isOwn bool) {
 				t.Helper()
 				log := explain(t, g, messageFrom("7", at)).limits[0]
-				own, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"})
+				own, err := g.UserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"})
 				if err != nil || log.Capacity != int64(messages) || log.Own != isOwn || own.Limits["log"].Messages != 7 {
 					t.Errorf("explained as %+v, %v, want %d messages, own %v", log, err, messages, isOwn)
 				}
@@ -355,19 +361,19 @@ func TestPardonAll(t *testing.T) {
 		}
 	}
 	check("spammed", 4, 40)
-	p, err := g.at(now).PardonAll(throttled)
+	p, err := g.at(now).PardonAll(t.Context(), throttled)
 	if err != nil || p.Offences != 37 || p.Strikes != 4 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	check("pardoned", 0, 3)
 	mustCheck(t, g, messageFrom("8", 40)) // this message counts in the limit that everyone shares
-	if err := g.at(now).Unpardon(throttled[0].Key(), p); err != nil {
+	if err := g.at(now).Unpardon(t.Context(), throttled[0].Key(), p); err != nil {
 		t.Error(err)
 	}
 	if got, want := usage(t, g, messageFrom("7", 40))[1:], []int{40, 40, 41}; !slices.Equal(got, want) {
 		t.Errorf("undone: used %v, want %v", got, want)
 	}
-	if err := g.at(now).Unpardon(throttled[0].Key(), p); !errors.Is(err, limits.ErrPardonStale) {
+	if err := g.at(now).Unpardon(t.Context(), throttled[0].Key(), p); !errors.Is(err, limits.ErrPardonStale) {
 		t.Errorf("undone twice: %v", err)
 	}
 }
@@ -381,17 +387,17 @@ func TestPardonAll_Refused(t *testing.T) {
 		}
 		throttled = append(throttled, mustCheck(t, g, messageFrom(user, 0)))
 	}
-	if p, err := g.at(monday).PardonAll(throttled); err == nil || p.Offences != 0 {
+	if p, err := g.at(monday).PardonAll(t.Context(), throttled); err == nil || p.Offences != 0 {
 		t.Errorf("two users: %+v, %v", p, err)
 	}
-	if p, err := g.at(monday).PardonAll([]Verdict{throttled[0], {ChannelID: throttled[0].ChannelID, UserID: "7", Allowed: true}}); !errors.Is(err, ErrNotThrottled) || p.Offences != 0 {
+	if p, err := g.at(monday).PardonAll(t.Context(), []Verdict{throttled[0], {ChannelID: throttled[0].ChannelID, UserID: "7", Allowed: true}}); !errors.Is(err, ErrNotThrottled) || p.Offences != 0 {
 		t.Errorf("one that was allowed: %+v, %v", p, err)
 	}
 	if e := explain(t, g, messageFrom("7", 0)); e.strikes != 1 {
 		t.Errorf("refused, and %d strikes count", e.strikes)
 	}
-	none, err := g.at(monday).PardonAll(nil)
-	if err := errors.Join(err, g.at(monday).Unpardon(Key{}, none)); err != nil || none.Offences != 0 {
+	none, err := g.at(monday).PardonAll(t.Context(), nil)
+	if err := errors.Join(err, g.at(monday).Unpardon(t.Context(), Key{}, none)); err != nil || none.Offences != 0 {
 		t.Errorf("nothing: %+v, %v", none, err)
 	}
 }

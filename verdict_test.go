@@ -228,7 +228,7 @@ func TestCascade_Quota(t *testing.T) {
 	if got, want := quotas(g, v), `"burst";q=5;w=40`; got != want || v.Remaining != 4 || !v.ResetAt.Equal(monday.Add(4*time.Second)) {
 		t.Errorf("quota %s, want %s; verdict %+v", got, want, v)
 	}
-	must(t, g.SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {ExtraBurst: 6, ExtraRefill: 10 * time.Second}}}))
+	must(t, g.SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {ExtraBurst: 6, ExtraRefill: 10 * time.Second}}}))
 	if got, want := quotas(g, v), `"burst";q=9;w=60`; got != want {
 		t.Errorf("quota %s, want %s", got, want)
 	}
@@ -244,8 +244,8 @@ func TestCascade_Refund(t *testing.T) {
 	}
 	at := g.at(monday)
 	for i, want := range []Priority{PriorityLow, PriorityLow, PriorityNormal} {
-		must(t, at.Refund(verdicts[4-i]))
-		if v, err := g.Peek(messageFrom("7", 0)); err != nil || !v.Allowed || v.Priority != want {
+		must(t, at.Refund(t.Context(), verdicts[4-i]))
+		if v, err := g.Peek(t.Context(), messageFrom("7", 0)); err != nil || !v.Allowed || v.Priority != want {
 			t.Errorf("after %d refunds: %+v, %v", i+1, v, err)
 		}
 	}
@@ -271,7 +271,7 @@ func TestCascade_Pardon(t *testing.T) {
 			t.Fatalf("after %d messages: %+v", sent, v)
 		}
 		before := explain(t, g, messageFrom("7", 0)).limits[0].Picture
-		if done, err := g.at(monday).Pardon(v); !done || err != nil {
+		if done, err := g.at(monday).Pardon(t.Context(), v); !done || err != nil {
 			t.Fatal(done, err)
 		}
 		after := explain(t, g, messageFrom("7", 0)).limits[0].Picture
@@ -329,15 +329,15 @@ func TestPeek_AgreesWithCheck(t *testing.T) {
 		p.ExemptKinds = []string{"bits"}
 		p.Penalties.Ladder = []Penalty{{Action: ActionDelete}, {Action: ActionTimeout, UntilRefill: true}, {Action: ActionTimeout, Duration: time.Minute}}
 	}, nil)
-	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "0"}, UserOverride{Exempt: ExemptNever, ExemptUntil: monday.Add(time.Hour)}))
-	must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: "1"}, UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}))
+	must(t, g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "0"}, UserOverride{Exempt: ExemptNever, ExemptUntil: monday.Add(time.Hour)}))
+	must(t, g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "1"}, UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}))
 	random, seconds, outcomes := rand.New(rand.NewPCG(1, 2)), 0.0, map[Verdict]bool{}
 	for i := range 3000 {
 		seconds += random.ExpFloat64() * 5
 		m := messageFrom(strconv.Itoa(random.IntN(5)), seconds-float64(random.IntN(3)), []Role{firstTimer, RoleEveryone, subscriber, vip, RoleModerator}[random.IntN(5)])
 		m.ChannelID, m.Kinds, m.Cost = strconv.Itoa(random.IntN(3)), []string{"bits"}[:random.IntN(8)/7], random.IntN(4)
 		explained := explain(t, g, m)
-		peeked, err := g.Peek(m)
+		peeked, err := g.Peek(t.Context(), m)
 		must(t, err)
 		v := mustCheck(t, g, m)
 		outcomes[Verdict{Allowed: v.Allowed, Limit: v.Limit, Exempt: v.Exempt}] = true
@@ -364,7 +364,7 @@ func TestIsExempt(t *testing.T) {
 		"numbers": {Limits: map[string]Override{"burst": {Burst: 5}}},
 		"ended":   {Exempt: ExemptAlways, ExemptUntil: monday.Add(time.Second)},
 	} {
-		must(t, g.at(monday).SetUserOverride(Key{ChannelID: "1", UserID: user}, o))
+		must(t, g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: user}, o))
 	}
 	exempt := 0
 	for _, user := range []string{"none", "always", "never", "numbers", "ended"} {
@@ -374,7 +374,7 @@ func TestIsExempt(t *testing.T) {
 					for seconds := range 2 {
 						m := messageFrom(user, float64(seconds))
 						m.ChannelID, m.User.Roles, m.Kinds = channel, roles, []string{kind}
-						v, err := g.Peek(m)
+						v, err := g.Peek(t.Context(), m)
 						must(t, err)
 						if got := (inner{g}).IsExempt(m); got != v.Exempt {
 							t.Errorf("%+v is exempt: %t, want %t", m, got, v.Exempt)

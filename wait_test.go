@@ -135,7 +135,7 @@ func TestReservation_Cancel(t *testing.T) {
 		t.Fatal(throttled, err)
 	}
 	for range 2 { // the second cancels nothing
-		must(t, errors.Join(r.Cancel(), throttled.Cancel()))
+		must(t, errors.Join(r.Cancel(t.Context()), throttled.Cancel(t.Context())))
 	}
 	for i, used := range usage(t, g, messageNow("7")) {
 		if used != 1 {
@@ -155,7 +155,7 @@ func TestRefund_AmongOthers(t *testing.T) {
 	early := mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("8", 2))
 	late := mustCheck(t, g, messageFrom("7", 1)) // counts at 2 in the channel's log
-	must(t, errors.Join(g.at(monday.Add(3*time.Second)).Refund(late), g.at(monday.Add(3*time.Second)).Refund(early)))
+	must(t, errors.Join(g.at(monday.Add(3*time.Second)).Refund(t.Context(), late), g.at(monday.Add(3*time.Second)).Refund(t.Context(), early)))
 	if used := usage(t, g, messageFrom("9", 3)); used[0] != 1 {
 		t.Errorf("%d used, want 1", used[0])
 	}
@@ -170,7 +170,7 @@ func TestRefund_Observed(t *testing.T) {
 	for range 4 {
 		last = mustCheck(t, g, messageFrom("7", 0))
 	}
-	if err := g.at(monday).Refund(last); err != nil || !last.Observed {
+	if err := g.at(monday).Refund(t.Context(), last); err != nil || !last.Observed {
 		t.Fatal(last, err)
 	}
 	if used := usage(t, g, messageFrom("7", 0)); used[0] != 3 || used[1] != 3 {
@@ -185,7 +185,7 @@ func TestRefund_OtherRoles(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{abroad} }, nil)
 	cheap := mustCheck(t, g, messageFrom("7", 0, subscriber))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
-	must(t, g.at(monday).Refund(cheap))
+	must(t, g.at(monday).Refund(t.Context(), cheap))
 	e := explain(t, g, messageFrom("7", 0))
 	if want := monday.Add(10 * time.Second); e.limits[0].ResetAt != want.UnixNano() {
 		t.Errorf("all is restored at %s, want %s", limits.TimeOf(e.limits[0].ResetAt), want)
@@ -199,10 +199,10 @@ func TestPardon_NoIDs(t *testing.T) {
 		ErrNoChannel: {UserID: "7", EntryID: 1, Spent: 1},
 		ErrNoUser:    {ChannelID: "1", EntryID: 1, Spent: 1},
 	} {
-		if _, err := g.Pardon(v); err != want {
+		if _, err := g.Pardon(t.Context(), v); err != want {
 			t.Errorf("Pardon: %v, want %v", err, want)
 		}
-		if err := g.Refund(v); err != want {
+		if err := g.Refund(t.Context(), v); err != want {
 			t.Errorf("Refund: %v, want %v", err, want)
 		}
 	}

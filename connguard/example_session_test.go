@@ -56,7 +56,7 @@ func ExampleSession_NewHoldQueue() {
 			continue
 		}
 		shown.Add(1)
-		if !held.Add(verdict, func() { defer shown.Done(); fmt.Println("shown:", text) }) {
+		if !held.Add(context.Background(), verdict, func() { defer shown.Done(); fmt.Println("shown:", text) }) {
 			shown.Done() // the queue is full, and what the message spent is given back
 		}
 	}

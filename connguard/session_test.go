@@ -139,7 +139,7 @@ func TestSession_Nil(t *testing.T) {
 	if err := context.Cause(s.Context()); err != ErrNoSession {
 		t.Errorf("the context has ended because of %v", err)
 	}
-	if s.NewHoldQueue(1).Add(chatguard.Verdict{}, nil) {
+	if s.NewHoldQueue(1).Add(t.Context(), chatguard.Verdict{}, nil) {
 		t.Error("a throttled message is held")
 	}
 	if client, server := net.Pipe(); s.Wrap(client) != client {

@@ -27,8 +27,9 @@ func (w *countingWriter) answered(status int) {
 	if w.limiter.Counts(status) {
 		return
 	}
-	if err := w.limiter.guard.Refund(w.request.refusal.Verdict); err != nil {
-		w.limiter.refuser.log().LogAttrs(context.WithoutCancel(w.request), slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
+	ctx := context.WithoutCancel(w.request) // what doesn't count is given back also to a client that hangs up
+	if err := w.limiter.guard.Refund(ctx, w.request.refusal.Verdict); err != nil {
+		w.limiter.refuser.log().LogAttrs(ctx, slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
 	}
 }
 

@@ -111,7 +111,7 @@ func TestSetHeaders_UserOverride(t *testing.T) {
 		if channel == "" {
 			key.Per = chatguard.PerUserEverywhere
 		}
-		if err := inner.At(g, monday).SetUserOverride(key, chatguard.UserOverride{Limits: own}); err != nil {
+		if err := inner.At(g, monday).SetUserOverride(t.Context(), key, chatguard.UserOverride{Limits: own}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,10 +129,10 @@ func TestSetHeaders_UnknownChannel(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
 		p.Limits = []chatguard.Limit{{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 10, Every: time.Hour}}
 	}, nil)
-	if err := inner.At(g, monday).SetUserOverride(chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 5}}}); err != nil {
+	if err := inner.At(g, monday).SetUserOverride(t.Context(), chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 5}}}); err != nil {
 		t.Fatal(err)
 	}
-	v, err := g.Peek(messageFrom("7", 0))
+	v, err := g.Peek(t.Context(), messageFrom("7", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestSetHeaders_UnknownChannel(t *testing.T) {
 
 func TestSetHeaders_Grants(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
-	if _, err := inner.At(g, monday).Grant(chatguard.Key{ChannelID: "1", UserID: "7"}, "daily", 5); err != nil {
+	if _, err := inner.At(g, monday).Grant(t.Context(), chatguard.Key{ChannelID: "1", UserID: "7"}, "daily", 5); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"6 5 1", "5 4 1"} { // the regular message is used first
@@ -154,7 +154,7 @@ func TestSetHeaders_Grants(t *testing.T) {
 		}
 	}
 	bucket := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[:1] }, &chatguard.Options{Now: func() time.Time { return monday }})
-	if _, err := bucket.Grant(chatguard.Key{ChannelID: "1", UserID: "7"}, "burst", 5); err != nil {
+	if _, err := bucket.Grant(t.Context(), chatguard.Key{ChannelID: "1", UserID: "7"}, "burst", 5); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`8 7 1 "burst";r=7;t=4`, `8 6 2 "burst";r=6;t=4`, `8 5 3 "burst";r=5;t=4`, `7 4 3 "burst";r=4;t=4`} {

@@ -206,7 +206,8 @@ func (l *limiter) judge(q *request, r *http.Request, user chatguard.User, h http
 		return &q.refusal
 	}
 	if err := v.Hold(r.Context()); err != nil {
-		return errors.Join(err, l.guard.Refund(*v))
+		// The request's context has ended, and the refund must not end with it.
+		return errors.Join(err, l.guard.Refund(context.WithoutCancel(r.Context()), *v))
 	}
 	return nil
 }

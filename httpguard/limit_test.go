@@ -208,7 +208,7 @@ func TestLimit_NestedHeaders(t *testing.T) {
 		}
 	}
 	wide.Rewind(l.now)
-	if err := wide.Reset(chatguard.Key{ChannelID: MainChannel, UserID: "address:192.0.2.1"}); err != nil {
+	if err := wide.Reset(t.Context(), chatguard.Key{ChannelID: MainChannel, UserID: "address:192.0.2.1"}); err != nil {
 		t.Fatal(err)
 	}
 	l.request("anna", nil)

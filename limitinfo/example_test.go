@@ -28,7 +28,7 @@ func ExampleExplain() {
 	guard := newGuard(chatguard.DefaultPolicy())
 	anna := chatguard.Key{ChannelID: "lobby", UserID: "anna"}
 	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.Roles{"subscriber"}}}
-	if _, err := guard.Grant(anna, "daily", 20); err != nil {
+	if _, err := guard.Grant(context.Background(), anna, "daily", 20); err != nil {
 		log.Fatal(err)
 	}
 	for range 4 {

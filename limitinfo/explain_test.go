@@ -62,7 +62,7 @@ func TestExplanation_JSON(t *testing.T) {
 		}
 	}
 	own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Refill: 8 * time.Second}}}
-	if err := guard.SetUserOverride(messageAt(noon).Key(), own); err != nil {
+	if err := guard.SetUserOverride(t.Context(), messageAt(noon).Key(), own); err != nil {
 		t.Fatal(err)
 	}
 	check("struck", messageAt(noon.Add(time.Second)), `{

@@ -304,7 +304,7 @@ func ExampleStore_Swap() {
 
 	ctx := context.Background()
 	key := chatguard.Key{ChannelID: "lobby", UserID: "anna"}
-	if err := guard.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}); err != nil {
+	if err := guard.SetUserOverride(ctx, key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}); err != nil {
 		log.Fatal(err)
 	}
 	users, err := store.Overrides(ctx, "lobby")

@@ -25,11 +25,13 @@ func TestGuards_Changes(t *testing.T) {
 		return v
 	}
 	for name, change := range map[string]func() error{
-		"reset":  func() error { return a.Reset(key) },
-		"grant":  func() error { _, err := a.Grant(key, "burst", 2); return err },
-		"exempt": func() error { return a.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}) },
+		"reset": func() error { return a.Reset(t.Context(), key) },
+		"grant": func() error { _, err := a.Grant(t.Context(), key, "burst", 2); return err },
+		"exempt": func() error {
+			return a.SetUserOverride(t.Context(), key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways})
+		},
 		"override": func() error {
-			return a.SetUserOverride(key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 100}}})
+			return a.SetUserOverride(t.Context(), key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 100}}})
 		},
 	} {
 		throttled()
@@ -40,19 +42,15 @@ func TestGuards_Changes(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		eventually(t, name+" is in force on the other node", func() bool { return b.check(t, "7", at).Allowed })
-		must(t, a.SetUserOverride(key, chatguard.UserOverride{}))
+		must(t, a.SetUserOverride(t.Context(), key, chatguard.UserOverride{}))
 	}
 	v := throttled()
 	if v.EntryID == 0 {
 		t.Fatal("the refusal has no entry ID")
 	}
-	must(t, a.SetUserOverride(key, chatguard.UserOverride{Timezone: "Asia/Tokyo"}))
-	found := false
-	for user, o := range b.UserOverrides("lobby") {
-		found = found || user == "7" && o.Timezone == "Asia/Tokyo"
-	}
-	if !found {
-		t.Error("the other node doesn't list the override")
+	must(t, a.SetUserOverride(t.Context(), key, chatguard.UserOverride{Timezone: "Asia/Tokyo"}))
+	if all, err := b.UserOverrides(t.Context(), "lobby"); all["7"].Timezone != "Asia/Tokyo" || err != nil {
+		t.Errorf("the other node lists %+v, %v", all, err)
 	}
 }
 
@@ -72,7 +70,7 @@ func TestGuards_Deleted(t *testing.T) {
 		deaf.check(t, "7", at)
 	}
 	hearing.check(t, "7", at.Add(-time.Second)) // a node that has seen an earlier row
-	must(t, hearing.SetUserOverride(chatguard.Key{ChannelID: "lobby", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
+	must(t, hearing.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "lobby", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	key := "cg1:{u:7}:c:lobby"
 	before, err := r.must("PEXPIRETIME", key).AsInt64()
 	must(t, err)

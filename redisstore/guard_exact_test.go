@@ -93,11 +93,11 @@ func TestGuards_EveryAlgorithm(t *testing.T) {
 				}
 				if !want.Allowed && !want.Never && i%5 == 0 { // it passes at its turn, and not sooner
 					m.SentAt = at.Add(want.RetryAfter - 1)
-					if v, err := nodes[0].Peek(m); err != nil || v.Allowed {
+					if v, err := nodes[0].Peek(t.Context(), m); err != nil || v.Allowed {
 						t.Fatalf("message %d: allowed 1 ns before its turn (%v)", i, err)
 					}
 					m.SentAt = at.Add(want.RetryAfter)
-					if v, err := nodes[1].Peek(m); err != nil || !v.Allowed {
+					if v, err := nodes[1].Peek(t.Context(), m); err != nil || !v.Allowed {
 						t.Fatalf("message %d: not allowed at its turn (%v)", i, err)
 					}
 				}

@@ -166,7 +166,7 @@ func TestGuards_EmptyServer(t *testing.T) {
 	for range 4 {
 		nodes[1].check(t, "reset", at)
 	}
-	must(t, nodes[0].Reset(chatguard.Key{ChannelID: "lobby", UserID: "reset"}))
+	must(t, nodes[0].Reset(t.Context(), chatguard.Key{ChannelID: "lobby", UserID: "reset"}))
 	eventually(t, "the notice of the reset and one after it arrive", func() bool {
 		r.must("PUBLISH", "cg1:changes", "policy after -")
 		select {

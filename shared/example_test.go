@@ -99,14 +99,14 @@ func ExampleStore() {
 		v, err := g.Check(ctx, m)
 		fmt.Println(v.Allowed, v.RetryAfter, err)
 	}
-	fmt.Println(second.Reset(m.Key()))
+	fmt.Println(second.Reset(ctx, m.Key()))
 	v, err := first.Check(ctx, m)
 	fmt.Println(v.Allowed, err)
 
 	store.full = true
 	v, err = first.Check(ctx, m)
 	fmt.Println(v.Allowed, v.Degraded, err)
-	err = first.Reset(m.Key())
+	err = first.Reset(ctx, m.Key())
 	fmt.Println(errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed))
 	store.full = false
 	first.Heal()                     // the store may have lost rows

@@ -142,7 +142,7 @@ func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if verdict.Allowed && verdict.Delay == 0 {
 			c.broadcast(room, said)
 		} else {
-			m.send(c.hold(held, verdict, room, said).bytes())
+			m.send(c.hold(ctx, held, verdict, room, said).bytes())
 		}
 		return nil
 	})
@@ -150,8 +150,8 @@ func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // hold queues an allowed message until its delay has passed. It returns the frame for the message's
 // author.
-func (c *chat) hold(held *chatguard.HoldQueue, v chatguard.Verdict, room string, said frame) frame {
-	if v.Allowed && !held.Add(v, func() { c.broadcast(room, said) }) {
+func (c *chat) hold(ctx context.Context, held *chatguard.HoldQueue, v chatguard.Verdict, room string, said frame) frame {
+	if v.Allowed && !held.Add(ctx, v, func() { c.broadcast(room, said) }) {
 		v.Allowed, v.RetryAfter = false, v.Delay // the queue is full
 	}
 	return frame{Text: said.Text, Verdict: &v}

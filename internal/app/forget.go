@@ -41,7 +41,7 @@ func (a *App) forgetIn(ctx context.Context, t journal.Target) error {
 	var err error
 	if t.ChannelID == "" {
 		everywhere := chatguard.Key{UserID: t.UserID, Per: chatguard.PerUserEverywhere}
-		err = errors.Join(a.Guard.SetUserOverride(everywhere, chatguard.UserOverride{}), a.Guard.Reset(everywhere))
+		err = errors.Join(a.Guard.SetUserOverride(ctx, everywhere, chatguard.UserOverride{}), a.Guard.Reset(ctx, everywhere))
 	} else if _, err = a.Host.Controls.Users.SetOverride(ctx, t, nil, chatguard.UserOverride{}); err == nil {
 		_, err = a.Host.Controls.Users.Reset(ctx, t)
 	}

@@ -115,7 +115,7 @@ func (a *announcer) turn(channelID string) chatguard.Message {
 func (a *announcer) wait(channelID string) time.Duration {
 	turn := a.turn(channelID)
 	turn.Cost += reservedForModerators
-	room, err := a.guard.Peek(turn)
+	room, err := a.guard.Peek(a.ctx, turn)
 	if err != nil || room.Allowed {
 		return 0
 	}

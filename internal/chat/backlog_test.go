@@ -258,7 +258,7 @@ func TestReprieve_PendingPenalties(t *testing.T) {
 			return inner.At(s.guard, time.Now()).SetChannelPolicy("1", p)
 		}, "delete skipped: the channel now only observes"},
 		"exempt": {func(s *stage) error {
-			return inner.At(s.guard, time.Now()).SetUserOverride(chatguard.Key{ChannelID: "1", UserID: "b"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways})
+			return inner.At(s.guard, time.Now()).SetUserOverride(t.Context(), chatguard.Key{ChannelID: "1", UserID: "b"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways})
 		}, "delete skipped: the user is now exempt"},
 	} {
 		testWithBot(t, Options{Workers: 1}, func(s *stage) {

@@ -77,7 +77,7 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 	// The message has no time, so the Guard uses the notices' own clock.
 	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}}
-	if may, err := b.notices.guard.Peek(turn); err != nil || !may.Allowed {
+	if may, err := b.notices.guard.Peek(b.announcer.ctx, turn); err != nil || !may.Allowed {
 		return
 	}
 	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(settings, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {

@@ -405,11 +405,11 @@ func TestExempt_ShortensNothing(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		set := func(o chatguard.UserOverride) {
 			t.Helper()
-			must(t, inner.At(d.guard, time.Now()).SetUserOverride(chatguard.Key{ChannelID: channel, UserID: "id of anna"}, o))
+			must(t, inner.At(d.guard, time.Now()).SetUserOverride(t.Context(), chatguard.Key{ChannelID: channel, UserID: "id of anna"}, o))
 		}
 		exempt := func(want chatguard.UserOverride) {
 			t.Helper()
-			if got, err := d.guard.UserOverride(chatguard.Key{ChannelID: channel, UserID: "id of anna"}); err != nil || got.Exempt != want.Exempt || !got.ExemptUntil.Equal(want.ExemptUntil) {
+			if got, err := d.guard.UserOverride(t.Context(), chatguard.Key{ChannelID: channel, UserID: "id of anna"}); err != nil || got.Exempt != want.Exempt || !got.ExemptUntil.Equal(want.ExemptUntil) {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}
 		}

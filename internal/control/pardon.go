@@ -54,7 +54,7 @@ func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journa
 	case len(run) == 0:
 		return done, false, ErrNoEntry
 	}
-	if done, err = p.pardonRun(t, run); err != nil {
+	if done, err = p.pardonRun(ctx, t, run); err != nil {
 		return done, false, err
 	}
 	done.HasOlder = hasOlder
@@ -122,7 +122,7 @@ func (p *Pardons) lastReset(ctx context.Context, t journal.Target) (time.Time, e
 }
 
 // pardonRun makes the Guard forgive the messages, and remembers how to undo the pardon.
-func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal.Pardon, err error) {
+func (p *Pardons) pardonRun(ctx context.Context, t journal.Target, run []journal.Entry) (done journal.Pardon, err error) {
 	newest, oldest := run[0], run[len(run)-1]
 	verdicts := make([]chatguard.Verdict, len(run))
 	deleted := 0
@@ -133,7 +133,7 @@ func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal
 		}
 	}
 	return p.last.give(t, p.records.now(), func(now time.Time) (journal.Pardon, inner.Pardoned, error) {
-		taken, err := inner.At(p.guard, now).PardonAll(verdicts)
+		taken, err := inner.At(p.guard, now).PardonAll(whole(ctx), verdicts)
 		return journal.Pardon{
 			By: t.Author, At: now.UTC(), First: oldest.ID, Last: newest.ID, Since: oldest.At,
 			Messages: taken.Offences, Deleted: deleted, Strikes: taken.Strikes,
@@ -198,7 +198,7 @@ func (p *Pardons) strikes(ctx context.Context, t journal.Target) (int, error) {
 // dropped are not given again. A second call has no effect.
 func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
 	done, again, err := p.last.undo(t, id, p.records.now(), func(taken inner.Pardoned) error {
-		return inner.At(p.guard, p.records.now()).Unpardon(t.Key(), taken)
+		return inner.At(p.guard, p.records.now()).Unpardon(whole(ctx), t.Key(), taken)
 	})
 	if err != nil {
 		return undone, false, err
@@ -229,7 +229,7 @@ func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author 
 	}
 	t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
 	run := []journal.Entry{e}
-	if done, err = p.pardonRun(t, run); err != nil {
+	if done, err = p.pardonRun(ctx, t, run); err != nil {
 		return done, false, err
 	}
 	done.Silence, done.Kept, done.Dropped = p.endPenalties(ctx, t, run)

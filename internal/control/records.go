@@ -51,6 +51,11 @@ func (r *records) add(ctx context.Context, a journal.Audit) (saved bool, err err
 	return saved, nil
 }
 
+// whole returns a context that doesn't end with the request, for a change that is followed by its
+// record. So a client that hangs up can't leave a change without a record. The Guard itself bounds
+// the wait for a shared store.
+func whole(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+
 // amended announces that a user's state has changed, and adds the change to the audit.
 func (r *records) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail journal.Detail) (saved bool, err error) {
 	r.followers.Notify(func(f policies.Follower) { f.Amended(t.ChannelID, t.UserID) })

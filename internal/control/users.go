@@ -35,7 +35,7 @@ func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int
 	if l.Per == chatguard.PerUserEverywhere {
 		key = chatguard.Key{UserID: t.UserID, Per: l.Per}
 	}
-	if until, err = inner.At(u.guard, u.records.now()).Grant(key, l.Name, n); err != nil {
+	if until, err = inner.At(u.guard, u.records.now()).Grant(whole(ctx), key, l.Name, n); err != nil {
 		return until, false, err
 	}
 	saved, err = u.records.amended(ctx, t, journal.UserGranted, journal.GrantDetail{Limit: l.Name, Messages: n, Until: until.UTC()})
@@ -68,7 +68,7 @@ func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 
 // Reset returns a user to the state of a user never seen in the channel.
 func (u *Users) Reset(ctx context.Context, t journal.Target) (saved bool, err error) {
-	if err := inner.At(u.guard, u.records.now()).Reset(t.Key()); err != nil {
+	if err := inner.At(u.guard, u.records.now()).Reset(whole(ctx), t.Key()); err != nil {
 		return false, err
 	}
 	u.pardons.forget(t) // undoing it would restore what was reset
@@ -141,7 +141,7 @@ func (u *Users) override(
 ) (done Overridden, err error) {
 	u.overriding.Lock()
 	defer u.overriding.Unlock()
-	if done.Former, err = u.guard.UserOverride(t.Key()); err != nil {
+	if done.Former, err = u.guard.UserOverride(ctx, t.Key()); err != nil {
 		return done, err
 	}
 	if match != nil && !slices.Contains(match, policies.Tag(done.Former)) {
@@ -155,10 +155,10 @@ func (u *Users) override(
 		done.Now, done.Saved = done.Former, u.records.commit(ctx) // an earlier change may still be pending
 		return done, nil
 	}
-	if err := inner.At(u.guard, u.records.now()).SetUserOverride(t.Key(), own); err != nil {
+	if err := inner.At(u.guard, u.records.now()).SetUserOverride(whole(ctx), t.Key(), own); err != nil {
 		return done, err
 	}
-	if done.Now, err = u.guard.UserOverride(t.Key()); err != nil {
+	if done.Now, err = u.guard.UserOverride(whole(ctx), t.Key()); err != nil {
 		return done, err
 	}
 	done.Saved, err = u.records.amended(ctx, t, action, detail)

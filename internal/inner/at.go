@@ -1,6 +1,7 @@
 package inner
 
 import (
+	"context"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -14,11 +15,11 @@ import (
 type GuardAt interface {
 	SetPolicy(chatguard.Policy) error
 	SetChannelPolicy(channelID string, policy chatguard.Policy) error
-	SetUserOverride(chatguard.Key, chatguard.UserOverride) error
-	Grant(k chatguard.Key, limit string, n int) (until time.Time, err error)
-	Reset(chatguard.Key) error
-	Refund(chatguard.Verdict) error
-	Pardon(chatguard.Verdict) (done bool, err error)
+	SetUserOverride(context.Context, chatguard.Key, chatguard.UserOverride) error
+	Grant(ctx context.Context, k chatguard.Key, limit string, n int) (until time.Time, err error)
+	Reset(context.Context, chatguard.Key) error
+	Refund(context.Context, chatguard.Verdict) error
+	Pardon(context.Context, chatguard.Verdict) (done bool, err error)
 
 	// SetOverlay sets an overlay on the policy of a channel. The overlay receives the channel's policy,
 	// as Guard.ChannelPolicy returns it, and returns the policy to judge by. The Guard calls the
@@ -39,7 +40,7 @@ type GuardAt interface {
 	// messages that are already pardoned. If one of the verdicts can't be pardoned, it pardons none.
 	// It returns the same errors as Pardon, and an error if the verdicts are about several users or
 	// channels.
-	PardonAll([]chatguard.Verdict) (Pardoned, error)
+	PardonAll(context.Context, []chatguard.Verdict) (Pardoned, error)
 
 	// Unpardon undoes a pardon of the key's user: the strikes and the refunded usage count again. It
 	// doesn't change verdicts on later messages. It returns ErrPardonStale and changes nothing if the
@@ -47,7 +48,7 @@ type GuardAt interface {
 	// been reset, been pardoned again or spent the refund. A second Unpardon of the same pardon
 	// returns an error, too. A lifted penalty is not imposed again. Other errors are those of
 	// Options.Shared.
-	Unpardon(chatguard.Key, Pardoned) error
+	Unpardon(context.Context, chatguard.Key, Pardoned) error
 }
 
 // At returns the methods that change a Guard, as of the time at.

@@ -44,7 +44,7 @@ func TestCommit_IncludesGuard(t *testing.T) {
 	s, g := openWithGuard(t, &Options{FlushInterval: time.Hour, Now: at(start)})
 	startRun(t, s, g)
 	for _, user := range []string{"1", "2", "3"} {
-		_, err := inner.At(g, start).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
+		_, err := inner.At(g, start).Grant(t.Context(), chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 		must(t, err)
 		wantSaved(t, true)(s.Record(ctx, journal.Audit{At: start, Action: journal.UserGranted, ChannelID: "c1", UserID: user}))
 		s.wantCount(t, 1, "SELECT count(*) FROM state WHERE user_id = ? AND limit_name = '+'", user)

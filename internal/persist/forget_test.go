@@ -72,7 +72,7 @@ func leaveTraces(t testing.TB, s *Store, g *chatguard.Guard, user string) {
 	for range 9 {
 		say(t, g, user, start)
 	}
-	must(t, g.SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, chatguard.UserOverride{Exempt: chatguard.ExemptNever}))
+	must(t, g.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c1", UserID: user}, chatguard.UserOverride{Exempt: chatguard.ExemptNever}))
 	_, err := s.AddNote(journal.Note{At: start, ChannelID: "c1", UserID: user, Author: "berta", Text: "about " + user})
 	must(t, err)
 	must(t, s.changes.addAudit(journal.Audit{At: start, Author: "berta", Action: journal.UserReset, ChannelID: "c1", UserID: user}))

@@ -164,20 +164,20 @@ func (c *killChild) change(ctx context.Context) error {
 }
 
 func (c *killChild) grant(user string) error {
-	_, err := inner.At(c.guard, c.now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
+	_, err := inner.At(c.guard, c.now).Grant(context.Background(), chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 	return err
 }
 
 func (c *killChild) override(user string) error {
 	own := chatguard.UserOverride{Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}
-	return inner.At(c.guard, c.now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own)
+	return inner.At(c.guard, c.now).SetUserOverride(context.Background(), chatguard.Key{ChannelID: "c1", UserID: user}, own)
 }
 
 func (c *killChild) reset(user string) error {
 	if _, err := c.say(user, 3); err != nil {
 		return err
 	}
-	return inner.At(c.guard, c.now).Reset(chatguard.Key{ChannelID: "c1", UserID: user})
+	return inner.At(c.guard, c.now).Reset(context.Background(), chatguard.Key{ChannelID: "c1", UserID: user})
 }
 
 func (c *killChild) pardon(user string) error {
@@ -185,7 +185,7 @@ func (c *killChild) pardon(user string) error {
 	if err != nil {
 		return err
 	}
-	if done, err := inner.At(c.guard, c.now).Pardon(v); !done || err != nil {
+	if done, err := inner.At(c.guard, c.now).Pardon(context.Background(), v); !done || err != nil {
 		return fmt.Errorf("pardon of %s: %v, %w", user, done, err)
 	}
 	return nil

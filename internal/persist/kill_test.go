@@ -180,7 +180,7 @@ func assertStored(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string,
 	default:
 		e := mustExplain(t, g, whom, run)
 		daily := e.Limits[0]
-		own, err := g.UserOverride(e.Verdict.Key())
+		own, err := g.UserOverride(t.Context(), e.Verdict.Key())
 		must(t, err)
 		held = s.count(t, "SELECT count(*) FROM audit WHERE action = ? AND user_id = ?", kind, whom) == 1 && map[string]bool{
 			"grant":    daily.Granted == 5,

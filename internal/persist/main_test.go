@@ -109,7 +109,7 @@ func say(t testing.TB, g *chatguard.Guard, user string, sentAt time.Time) chatgu
 // remaining returns how many more messages the tightest limit would allow the user.
 func remaining(t testing.TB, g *chatguard.Guard, user string, sentAt time.Time) int {
 	t.Helper()
-	v, err := g.Peek(message(user, sentAt))
+	v, err := g.Peek(t.Context(), message(user, sentAt))
 	must(t, err)
 	return v.Remaining + 1 // the verdict counts its own message
 }

@@ -92,7 +92,7 @@ var idleCases = map[string]struct {
 	"an override": {
 		policy: policy(),
 		live: func(t *testing.T, g *chatguard.Guard) {
-			must(t, inner.At(g, start).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: "u"}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}))
+			must(t, inner.At(g, start).SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c1", UserID: "u"}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}))
 			say(t, g, "u", start)
 		},
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": forEver},
@@ -100,7 +100,7 @@ var idleCases = map[string]struct {
 	"a grant": {
 		policy: policy(),
 		live: func(t *testing.T, g *chatguard.Guard) {
-			_, err := inner.At(g, start).Grant(chatguard.Key{ChannelID: "c1", UserID: "u"}, "burst", 5)
+			_, err := inner.At(g, start).Grant(t.Context(), chatguard.Key{ChannelID: "c1", UserID: "u"}, "burst", 5)
 			must(t, err)
 			say(t, g, "u", start)
 		},
@@ -183,7 +183,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 					var err error
 					g, err = chatguard.New(test.policy, &chatguard.Options{Now: s.opts.Now})
 					// now the Guard knows the channel
-					must(t, errors.Join(err, inner.At(g, start).Reset(chatguard.Key{ChannelID: "c1", UserID: "somebody"})))
+					must(t, errors.Join(err, inner.At(g, start).Reset(t.Context(), chatguard.Key{ChannelID: "c1", UserID: "somebody"})))
 				}
 				if test.change != nil {
 					must(t, test.change(g))
@@ -255,7 +255,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	users("idle", throttle)
 	users("unreadable", func(user string) { say(t, g, user, now) })
 	users("own", func(user string) {
-		must(t, inner.At(g, now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own))
+		must(t, inner.At(g, now).SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c1", UserID: user}, own))
 		throttle(user)
 	})
 	s.mustFlush(t, g)
@@ -267,7 +267,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	now = start.Add(-time.Hour)
 	users("today", throttle)
 	users("granted", func(user string) {
-		_, err := inner.At(g, now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
+		_, err := inner.At(g, now).Grant(t.Context(), chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 		must(t, err)
 	})
 	s.mustFlush(t, g)

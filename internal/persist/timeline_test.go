@@ -88,7 +88,7 @@ func TestTimeline_JudgedOnly(t *testing.T) {
 			t.Errorf("no error for %+v", m)
 		}
 	}
-	_, err := g.Peek(message("peeked", start))
+	_, err := g.Peek(t.Context(), message("peeked", start))
 	must(t, err)
 	messages := []chatguard.Message{message("first", start.Add(1)), message("first", start.Add(2)), message("second", start.Add(3))}
 	must(t, g.CheckAll(ctx, messages, make([]chatguard.Verdict, 3)))

@@ -39,33 +39,33 @@ func TestShared_DecidesAsOneGuard(t *testing.T) {
 				var wantErr, gotErr error
 				switch random.IntN(30) {
 				case 7:
-					want, wantErr = alone.Grant(all, "server", 2)
-					got, gotErr = g.Grant(all, "server", 2)
+					want, wantErr = alone.Grant(t.Context(), all, "server", 2)
+					got, gotErr = g.Grant(t.Context(), all, "server", 2)
 				case 8:
 					if i%5 == 0 {
-						wantErr, gotErr = alone.Reset(all), g.Reset(all)
+						wantErr, gotErr = alone.Reset(t.Context(), all), g.Reset(t.Context(), all)
 					}
 				case 0:
-					want, wantErr = alone.Grant(key, "", 2)
-					got, gotErr = g.Grant(key, "", 2)
+					want, wantErr = alone.Grant(t.Context(), key, "", 2)
+					got, gotErr = g.Grant(t.Context(), key, "", 2)
 				case 1:
-					wantErr, gotErr = alone.Reset(key), g.Reset(key)
+					wantErr, gotErr = alone.Reset(t.Context(), key), g.Reset(t.Context(), key)
 				case 2:
 					o := chatguard.UserOverride{Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 5}}}
-					wantErr, gotErr = alone.SetUserOverride(key, o), g.SetUserOverride(key, o)
+					wantErr, gotErr = alone.SetUserOverride(t.Context(), key, o), g.SetUserOverride(t.Context(), key, o)
 				case 3:
 					o := chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: now.Add(time.Minute)}
-					wantErr, gotErr = alone.SetUserOverride(key, o), g.SetUserOverride(key, o)
+					wantErr, gotErr = alone.SetUserOverride(t.Context(), key, o), g.SetUserOverride(t.Context(), key, o)
 				case 4:
 					if last.Spent > 0 {
-						wantErr, gotErr = alone.Refund(last), g.Refund(last)
+						wantErr, gotErr = alone.Refund(t.Context(), last), g.Refund(t.Context(), last)
 					}
 				case 5:
-					want, wantErr = alone.Peek(m)
-					got, gotErr = g.Peek(m)
+					want, wantErr = alone.Peek(t.Context(), m)
+					got, gotErr = g.Peek(t.Context(), m)
 				case 6:
-					want, wantErr = alone.UserOverride(key)
-					got, gotErr = g.UserOverride(key)
+					want, wantErr = alone.UserOverride(t.Context(), key)
+					got, gotErr = g.UserOverride(t.Context(), key)
 				default:
 					want, wantErr = alone.Check(t.Context(), m)
 					got, gotErr = g.Check(t.Context(), m)

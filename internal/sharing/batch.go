@@ -36,14 +36,11 @@ func (req *request) batch() *batch {
 }
 
 // run decides batches, in one round trip if no other node changes the rows in the meantime. It
-// changes the slice. All attempts together take up to a quarter longer than Store.Timeout,
+// changes the slice. If the context ends, it decides them without the store. All attempts together take up to a quarter longer than Store.Timeout,
 // including the time that a request has already waited.
 func (s *Rows) run(ctx context.Context, batches []*batch) {
 	if len(batches) == 0 {
 		return
-	}
-	if len(batches) != 1 || len(batches[0].requests) != 1 {
-		ctx = context.WithoutCancel(ctx) // the requests have different contexts
 	}
 	swaps := batches[0].swaps[:0]
 	timeout, waited := s.store.Timeout(), time.Duration(0)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // While a swap is in progress, other messages of the user wait, and are decided together.
@@ -84,7 +84,7 @@ func TestShared_ContextEnds(t *testing.T) {
 		wg.Wait()
 		time.Sleep(3 * time.Second)
 		must(t, guard.Exchange(t.Context()))
-		if v, err := guard.Peek(m); err != nil || v.Remaining != 300-5 {
+		if v, err := guard.Peek(t.Context(), m); err != nil || v.Remaining != 300-5 {
 			t.Errorf("%d messages remain (%v), want %d: four are spent, and the next", v.Remaining, err, 300-5)
 		}
 	})
@@ -147,7 +147,7 @@ func TestShared_EntryIDs(t *testing.T) {
 func TestShared_IsExempt(t *testing.T) {
 	server := newFakeServer()
 	_, guard := server.connect(sharedPolicy(), sharedNoon)
-	must(t, guard.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
+	must(t, guard.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	for range 5 {
 		check(t, guard, "7")
 	}
@@ -173,7 +173,7 @@ func TestShared_KnownOverrides(t *testing.T) {
 	server := newFakeServer()
 	node, guard := server.connect(sharedPolicy(), sharedNoon)
 	own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"everywhere": {Messages: 5}}}
-	must(t, guard.SetUserOverride(chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, own))
+	must(t, guard.SetUserOverride(t.Context(), chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, own))
 	v := check(t, guard, "7")
 	before := server.swaps
 	for _, quota := range inner.Of(guard).Quotas(v).List {
@@ -182,8 +182,13 @@ func TestShared_KnownOverrides(t *testing.T) {
 		}
 	}
 	node.setAway(true)
-	if got := maps.Collect(guard.UserOverridesEverywhere()); len(got) != 1 || !reflect.DeepEqual(got["7"], own) || server.swaps != before {
-		t.Errorf("while the store is away: %+v, want that of user 7; %d calls", got, server.swaps-before)
+	got, err := guard.UserOverrides(t.Context(), "")
+	if len(got) != 1 || !reflect.DeepEqual(got["7"], own) || !errors.Is(err, shared.ErrAway) || server.swaps != before {
+		t.Errorf("while the store is away: %+v, %v, want that of user 7 and ErrAway; %d calls", got, err, server.swaps-before)
+	}
+	one, err := guard.UserOverride(t.Context(), chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere})
+	if !reflect.DeepEqual(one, own) || !errors.Is(err, shared.ErrAway) {
+		t.Errorf("while the store is away: %+v, %v, want what is known and ErrAway", one, err)
 	}
 }
 
@@ -195,7 +200,7 @@ func TestShared_DegradedWhileAway(t *testing.T) {
 		node.setAway(away)
 		all := make([]chatguard.Verdict, 2)
 		must(t, guard.CheckAll(t.Context(), []chatguard.Message{m, m}, all))
-		peeked, err := guard.Peek(m)
+		peeked, err := guard.Peek(t.Context(), m)
 		must(t, err)
 		for call, v := range map[string]chatguard.Verdict{"CheckAll": all[1], "Peek": peeked, "Check": check(t, guard, "8")} {
 			if v.Degraded != away {

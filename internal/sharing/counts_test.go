@@ -2,12 +2,14 @@ package sharing_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"testing"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/limitinfo"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // A message that isn't decided by the store counts once, by the reason.
@@ -42,27 +44,28 @@ func TestUserOverrides_OfOtherNodes(t *testing.T) {
 	node, b := server.connect(dayOnly(), sharedNoon)
 	want := map[string]bool{}
 	for _, user := range []string{"7", "8", "9"} {
-		must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: user}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
+		must(t, a.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c", UserID: user}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 		want[user] = true
 	}
-	list := func() map[string]bool {
+	list := func() (map[string]bool, error) {
 		got := map[string]bool{}
-		for user, o := range b.UserOverrides("c") {
+		all, err := b.UserOverrides(t.Context(), "c")
+		for user, o := range all {
 			got[user] = o.Exempt == chatguard.ExemptAlways
 		}
-		return got
+		return got, err
 	}
 	calls := 0
 	node.before = func(context.Context) error { calls++; return nil }
-	if got := list(); !maps.Equal(got, want) {
-		t.Errorf("the other node lists %v, want %v", got, want)
+	if got, err := list(); !maps.Equal(got, want) || err != nil {
+		t.Errorf("the other node lists %v, %v, want %v", got, err, want)
 	}
-	if calls != 1 {
-		t.Errorf("%d calls of the store, want 1", calls)
+	if calls != 2 {
+		t.Errorf("%d calls of the store, want 2: the list, and the rows", calls)
 	}
 	node.setAway(true)
-	if got := list(); !maps.Equal(got, want) {
-		t.Errorf("while the store is away: %v, want what is known, %v", got, want)
+	if got, err := list(); !maps.Equal(got, want) || !errors.Is(err, shared.ErrAway) {
+		t.Errorf("while the store is away: %v, %v, want what is known, %v, and ErrAway", got, err, want)
 	}
 }
 

@@ -1,43 +1,59 @@
 package sharing
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // Edit changes the row of a key by hand. ok is false if there are no limits for the key. edit may
-// be called several times. The error is edit's, or says why the store hasn't made the change.
-func (s *Rows) Edit(key Key, edit func(*limits.Draft) error) (ok bool, err error) {
+// be called several times. The error is edit's, or says why the store hasn't made the change. If
+// the context ends first, the error wraps the context's. The change may then have been made only if
+// the error wraps shared.ErrUnconfirmed, too.
+func (s *Rows) Edit(ctx context.Context, key Key, edit func(*limits.Draft) error) (ok bool, err error) {
 	ref, ok := s.ref(key)
 	if !ok {
 		return false, nil
 	}
 	s.collectRow(key)
-	return true, s.edit(func(drafts []*limits.Draft) error { return edit(drafts[0]) }, ref)
+	return true, s.edit(ctx, func(drafts []*limits.Draft) error { return edit(drafts[0]) }, ref)
 }
 
 // EditUser changes the rows that a user's messages use, like Edit.
-func (s *Rows) EditUser(c *Channel, userID string, edit func([]*limits.Draft) error) error {
+func (s *Rows) EditUser(ctx context.Context, c *Channel, userID string, edit func([]*limits.Draft) error) error {
 	refs := s.scopes.refs(nil, c, userID, nil)
 	for _, ref := range refs {
 		s.collectRow(ref.key)
 	}
-	return s.edit(edit, refs...)
+	return s.edit(ctx, edit, refs...)
 }
 
 // edit changes rows in one swap.
-func (s *Rows) edit(edit func([]*limits.Draft) error, refs ...rowRef) error {
+func (s *Rows) edit(ctx context.Context, edit func([]*limits.Draft) error, refs ...rowRef) error {
 	r := &request{refs: refs, edit: edit, notify: true}
-	if err := s.decide(context.Background(), r); err != nil {
+	if err := s.decide(ctx, r); err != nil {
 		return err
+	}
+	if r.offline {
+		return withContext(ctx, r.err)
 	}
 	return r.err
 }
 
+// withContext adds the context's error to the error of a store, if the context has ended.
+func withContext(ctx context.Context, err error) error {
+	if ended := ctx.Err(); err != nil && ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("%w: %w", ended, err)
+	}
+	return err
+}
+
 // Explain explains a message of a user in a channel, and spends nothing. offline reports whether
-// the store didn't answer. The error is the context's.
+// the store didn't answer. The error is the context's, if the context ended the wait.
 func (s *Rows) Explain(ctx context.Context, c *Channel, userID string, order map[string]int, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool, err error) {
 	refs := s.scopes.refs(nil, c, userID, order)
 	r := &request{refs: refs, readOnly: true}
@@ -50,27 +66,35 @@ func (s *Rows) Explain(ctx context.Context, c *Channel, userID string, order map
 		d, levels, standing = limits.ExplainDrafts(copies, orders, q)
 		return nil
 	}
-	err = s.decide(ctx, r)
+	if err = s.decide(ctx, r); err == nil && r.offline {
+		err = ctx.Err()
+	}
 	return d, levels, standing, r.offline, err
 }
 
 // Override returns the override in the row of a key. ok is false if there are no limits for the
-// key.
-func (s *Rows) Override(key Key, at int64) (own limits.Own, ok bool) {
+// key. If there is an error, it returns the override that is known without the store.
+func (s *Rows) Override(ctx context.Context, key Key, at int64) (own limits.Own, ok bool, err error) {
 	ref, ok := s.ref(key)
-	if ok {
-		// The context never ends, and reading has no error.
-		_ = s.decide(context.Background(), readOverride(ref, at, &own))
+	if !ok {
+		return own, false, nil
 	}
-	return own, ok
+	r := readOverride(ref, at, &own)
+	if err = s.decide(ctx, r); err == nil {
+		err = r.err
+	}
+	if err != nil {
+		return s.KnownOverride(key, at), true, withContext(ctx, err)
+	}
+	return own, true, nil
 }
 
 // Overrides returns the overrides of a channel's users, or of users in all channels if the ID is
-// empty. While the store is away, it returns those that are known.
-func (s *Rows) Overrides(channelID string, at int64) map[string]limits.Own {
-	users, err := s.store.Overrides(context.Background(), channelID)
+// empty. If there is an error, it returns those that are known without the store.
+func (s *Rows) Overrides(ctx context.Context, channelID string, at int64) (map[string]limits.Own, error) {
+	users, err := s.store.Overrides(ctx, channelID)
 	if err != nil {
-		return s.known.overrides(channelID, at)
+		return s.known.overrides(channelID, at), withContext(ctx, err)
 	}
 	owns := make(map[string]limits.Own, len(users))
 	for users := range slices.Chunk(users, rowsAtOnce) {
@@ -81,15 +105,20 @@ func (s *Rows) Overrides(channelID string, at int64) map[string]limits.Own {
 				requests = append(requests, readOverride(ref, at, &found[i]))
 			}
 		}
-		// The context never ends, and reading has no error.
-		_ = s.decideAll(context.Background(), requests)
+		err := s.decideAll(ctx, requests)
+		for _, r := range requests {
+			err = cmp.Or(err, r.err)
+		}
+		if err != nil {
+			return s.known.overrides(channelID, at), withContext(ctx, err)
+		}
 		for i, own := range found {
 			if !own.IsZero() {
 				owns[users[i]] = own
 			}
 		}
 	}
-	return owns
+	return owns, nil
 }
 
 // readOverride returns a request that reads the override in a row.

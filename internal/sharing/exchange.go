@@ -144,9 +144,8 @@ func (s *Rows) reconcileRows(ctx context.Context, rows []*knownRow) (err error) 
 		if r.err == nil {
 			s.counters.exchanged.Add(1)
 		}
-		if err = cmp.Or(err, r.err); !r.abandoned {
-			r.free()
-		}
+		err = cmp.Or(err, r.err)
+		r.free()
 	}
 	return err
 }

@@ -92,8 +92,12 @@ func (n *fakeShared) awayError() error {
 	return nil
 }
 
-func (n *fakeShared) Overrides(_ context.Context, channelID string) ([]string, error) {
-	if err := n.awayError(); err != nil {
+func (n *fakeShared) Overrides(ctx context.Context, channelID string) ([]string, error) {
+	err := n.awayError()
+	if err == nil && n.before != nil {
+		err = n.before(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	n.server.mu.Lock()

@@ -164,7 +164,7 @@ func TestShared_EditWithUnknownOutcome(t *testing.T) {
 			}
 			return errOvertaken
 		}
-		_, err := guard.Grant(chatguard.Key{ChannelID: "c", UserID: "7"}, "", 5)
+		_, err := guard.Grant(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}, "", 5)
 		if known := others < 4; known != (err == nil) {
 			t.Errorf("with %d writes by other nodes: %v", others, err)
 		} else if !known && (!errors.Is(err, shared.ErrUnconfirmed) || errors.Is(err, shared.ErrAway)) {

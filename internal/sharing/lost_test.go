@@ -32,7 +32,7 @@ func TestShared_AwayThenPaidBack(t *testing.T) {
 			}
 		}
 	}
-	if err := a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}); !errors.Is(err, shared.ErrAway) {
+	if err := a.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("Reset while the store is away: %v, want ErrAway", err)
 	}
 	if got := a.Sharing(); got.Pending != 1 || got.Offline != 5 {
@@ -165,7 +165,7 @@ func TestShared_ResetStays(t *testing.T) {
 	_, b := server.connect(enforcedDefault(), sharedNoon)
 	send(t, a, 3)
 	check(t, b, "7")
-	must(t, a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
+	must(t, a.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}))
 	server.lose()
 	if v := check(t, b, "7"); !v.Allowed || v.Remaining != 2 {
 		t.Errorf("after a reset: %+v, want a new user's", v)

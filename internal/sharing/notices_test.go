@@ -61,7 +61,7 @@ func TestShared_NoticeDuringAConflict(t *testing.T) {
 			check(t, b, "7")
 		}
 		send(t, a, 4)
-		node.after = onceThen(func() error { return a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}) })
+		node.after = onceThen(func() error { return a.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}) })
 		check(t, b, "7")
 		now = now.Add(time.Second)
 		if v := check(t, b, "7"); !v.Allowed {

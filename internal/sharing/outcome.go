@@ -38,7 +38,7 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 				return !b.begin(s, now)
 			}
 			b.unreadable = true
-			b.fail(s, fmt.Errorf("chatguard: the row of channel %q, user %q isn't changed: %w", r.ref.key.ChannelID, r.ref.key.UserID, err), false, now)
+			b.fail(s, fmt.Errorf("chatguard: the row of channel %q, user %q can't be read, and isn't changed: %w", r.ref.key.ChannelID, r.ref.key.UserID, err), false, now)
 			return true
 		}
 	}
@@ -160,16 +160,18 @@ func (b *batch) recordOffline(s *Rows, err error, unknown bool, now int64) {
 	unlock()
 	for _, req := range b.requests {
 		req.offline = true
-		if req.edit == nil || req.readOnly {
+		switch {
+		case req.edit == nil || req.readOnly:
 			if b.unreadable {
 				s.counters.unreadable.Add(1)
 			} else {
 				s.counters.offline.Add(1)
 			}
-		} else if req.err == nil {
-			if req.err = err; unknown {
-				req.err = unconfirmed(err)
-			}
+			req.err = err
+		case req.err == nil && unknown:
+			req.err = unconfirmed(err)
+		case req.err == nil:
+			req.err = err
 		}
 	}
 	b.release()

@@ -144,7 +144,7 @@ func TestShared_RefundOwed(t *testing.T) {
 		node.setAway(away)
 		v := check(t, guard, "7")
 		node.setAway(false)
-		if err := guard.Refund(v); err != nil {
+		if err := guard.Refund(t.Context(), v); err != nil {
 			t.Error(err)
 		}
 		if v := check(t, guard, "7"); v.Remaining != 299 {
@@ -161,7 +161,7 @@ func TestShared_NoticeThenAway(t *testing.T) {
 	if got := send(t, b, 400); got != 300 {
 		t.Fatalf("%d messages are allowed, want 300", got)
 	}
-	if _, err := a.Grant(chatguard.Key{ChannelID: "c", UserID: "7"}, "", 1); err != nil {
+	if _, err := a.Grant(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	node.setAway(true)
@@ -183,7 +183,7 @@ func TestSynchronised_ResetStrikes(t *testing.T) {
 		exchange()
 		exchange()
 		now = now.Add(13 * time.Second)
-		must(t, guards[1].Reset(m.Key()))
+		must(t, guards[1].Reset(t.Context(), m.Key()))
 		now = now.Add(100 * time.Millisecond)
 		send(t, guards[0], sends)
 		exchange()

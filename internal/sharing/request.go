@@ -32,6 +32,8 @@ type request struct {
 	// single means that the request has one row, which is decided separately from others of its
 	// flight.
 	single bool
+	// caller is the first request of the same call, whose requests have the same context.
+	caller *request
 	// notify means that the other Guards must be notified of the change.
 	notify bool
 
@@ -74,10 +76,10 @@ func newReconcile(ref rowRef) *request {
 const maxBatch = 64
 
 // decide decides a request. It returns the context's error if the context ends while another
-// goroutine decides the request. The cost of a message is then still spent if the message is
-// allowed.
+// goroutine decides a message, or before an edit begins. The cost of a message is then still spent
+// if the message is allowed.
 func (s *Rows) decide(ctx context.Context, req *request) error {
-	if s.known.enqueue(req) {
+	if req.caller = req; s.known.enqueue(req) {
 		return s.wait(ctx, req)
 	}
 	defer s.known.handOver(req.flight) // also if the store panics
@@ -92,6 +94,7 @@ func (s *Rows) decideAll(ctx context.Context, requests []*request) (err error) {
 	var led []*batch
 	var queued []*request
 	for _, req := range requests {
+		req.caller = requests[0]
 		if b := batchFor(req, led); b != nil {
 			b.requests = append(b.requests, req)
 		} else if req.single && slices.ContainsFunc(led, func(b *batch) bool { return b.leads(req) }) {
@@ -162,8 +165,9 @@ func (rows *knownRows) enqueue(req *request) (queued bool) {
 }
 
 // wait waits until the request is decided, or decides it when it has to lead its flight. If the
-// context ends first, wait decides the request without the store. If another goroutine is already
-// deciding the request, wait returns the context's error instead.
+// context ends first, wait decides a message without the store, and drops an edit with the context's
+// error. If another goroutine is already deciding the message, wait returns the context's error
+// instead. An edit is decided only by its own goroutine.
 func (s *Rows) wait(ctx context.Context, req *request) error {
 	select {
 	case leads := <-req.signal:
@@ -176,6 +180,10 @@ func (s *Rows) wait(ctx context.Context, req *request) error {
 	if !s.known.withdraw(req) {
 		req.abandoned = true
 		return ctx.Err()
+	}
+	if req.edit != nil {
+		req.err = ctx.Err()
+		return req.err
 	}
 	b := req.batch()
 	b.flight = nil // another request leads it
@@ -225,7 +233,9 @@ func (s *Rows) leadNext(ctx context.Context, req *request) {
 	b := req.batch()
 	batches := b.alone[:]
 	if !req.single {
-		b.requests = append(b.requests, others...)
+		if b.requests = append(b.requests, others...); len(others) > 0 {
+			ctx = context.WithoutCancel(ctx) // the others must not end with it
+		}
 	} else {
 		for _, other := range others {
 			b := other.batch()
@@ -242,7 +252,7 @@ func (req *request) goesWith(next *request, taken []*request) bool {
 	if req.edit == nil {
 		return next.edit == nil && len(taken) < maxBatch
 	}
-	return req.single && next.single && len(taken) < rowsAtOnce &&
+	return req.single && next.single && req.caller == next.caller && len(taken) < rowsAtOnce &&
 		!slices.ContainsFunc(taken, func(t *request) bool { return t.refs[0].key == next.refs[0].key })
 }
 

@@ -36,8 +36,8 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	key := chatguard.Key{ChannelID: "c1", UserID: "user 1"}
-	must(t, alone.SetUserOverride(key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 20}}}))
-	if _, err := alone.Grant(key, "daily", 7); err != nil {
+	must(t, alone.SetUserOverride(ctx, key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 20}}}))
+	if _, err := alone.Grant(ctx, key, "daily", 7); err != nil {
 		t.Fatal(err)
 	}
 	store := newFakeServer()

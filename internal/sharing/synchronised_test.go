@@ -94,7 +94,7 @@ func TestSynchronised_Changes(t *testing.T) {
 	if send(t, a, 1)+send(t, b, 1) != 0 {
 		t.Fatal("allowed although the burst is used up")
 	}
-	must(t, a.Reset(key))
+	must(t, a.Reset(t.Context(), key))
 	if send(t, a, 1) != 1 {
 		t.Error("not allowed on the node that reset the user")
 	}
@@ -102,13 +102,13 @@ func TestSynchronised_Changes(t *testing.T) {
 	if got := send(t, b, 3); got != 2 {
 		t.Errorf("%d messages are allowed on the other node after the exchange, want 2", got)
 	}
-	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
+	must(t, b.SetUserOverride(t.Context(), key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	exchange()
 	if got := send(t, a, 5); got != 5 {
 		t.Errorf("%d of 5 messages of an exempt user are allowed on the other node", got)
 	}
 	nodes[0].setAway(true)
-	if err := a.Reset(key); err == nil {
+	if err := a.Reset(t.Context(), key); err == nil {
 		t.Error("a reset succeeds while the store is away")
 	}
 	if v := check(t, a, "8"); !v.Allowed || v.Degraded {
@@ -120,7 +120,7 @@ func TestSynchronised_Changes(t *testing.T) {
 func TestSynchronised_LaterNode(t *testing.T) {
 	server, _, guards, exchange := synchronised(t, 1, enforcedDefault(), sharedNoon)
 	o := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}
-	must(t, guards[0].SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "7"}, o))
+	must(t, guards[0].SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}, o))
 	exchange()
 	later := mustNew(t, enforcedDefault(), &chatguard.Options{
 		Shared:    &fakeShared{server: server, number: 9, clock: sharedNoon, timeout: time.Minute},
@@ -237,7 +237,7 @@ func TestSynchronised_ForgetChannel(t *testing.T) {
 	}
 	a.ForgetChannel("c")
 	key := chatguard.Key{ChannelID: "c", UserID: "8"}
-	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
+	must(t, b.SetUserOverride(t.Context(), key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	a.Exchange(t.Context())
 	a.ForgetChannel("c")
 	check(t, a, "9") // the channel is back
@@ -275,8 +275,8 @@ func TestSynchronised_NoticesMissed(t *testing.T) {
 	exchange()
 	exchange()
 	server.guards = nil // nobody is told
-	must(t, a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
-	must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
+	must(t, a.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}))
+	must(t, a.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
 	exchange()
 	if send(t, b, 1) != 0 || check(t, b, "8").Exempt {
 		t.Error("the changes are known without a notice: the test proves nothing")
@@ -299,7 +299,7 @@ func TestSynchronised_SpentDuringASwap(t *testing.T) {
 		send(t, g, 5)
 		return g.Exchange(t.Context())
 	})
-	if _, err := g.Grant(chatguard.Key{ChannelID: "c", UserID: "7"}, "", 1); err != nil {
+	if _, err := g.Grant(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	nodes[0].setAway(true)
@@ -323,15 +323,15 @@ func TestSynchronised_ChangesBeforeExchange(t *testing.T) {
 	_, _, guards, _ := synchronised(t, 1, sharedPolicy(), sharedNoon)
 	g := guards[0]
 	send(t, g, 3)
-	must(t, g.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
+	must(t, g.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}))
 	if got := send(t, g, 2); got != 2 {
 		t.Errorf("%d of two messages are allowed after a reset", got)
 	}
-	must(t, g.Refund(check(t, g, "7")))
+	must(t, g.Refund(t.Context(), check(t, g, "7")))
 	if got := send(t, g, 2); got != 1 {
 		t.Errorf("%d of two messages are allowed after a refund, want one", got)
 	}
-	if done, err := g.Pardon(check(t, g, "7")); err != nil || !done {
+	if done, err := g.Pardon(t.Context(), check(t, g, "7")); err != nil || !done {
 		t.Errorf("a pardon of the last message: %t, %v", done, err)
 	}
 }
@@ -369,7 +369,7 @@ func TestSynchronised_NoticeDuringAConflict(t *testing.T) {
 	exchange()
 	exchange()
 	b.Invalidate(key.ChannelID, key.UserID)
-	nodes[1].after = onceThen(func() error { return a.Reset(key) })
+	nodes[1].after = onceThen(func() error { return a.Reset(t.Context(), key) })
 	exchange()
 	exchange()
 	if send(t, b, 1) != 1 {

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -35,12 +36,12 @@ func setOverrides(guard *chatguard.Guard, key chatguard.Key, t *Timeline, member
 		fitting.Limits = map[string]chatguard.Override{}
 		for name, numbers := range whole.Limits {
 			fitting.Limits[name] = numbers
-			if inner.At(guard, at).SetUserOverride(key, fitting) != nil {
+			if inner.At(guard, at).SetUserOverride(context.Background(), key, fitting) != nil {
 				delete(fitting.Limits, name)
 			}
 		}
 		// An error means that there are no limits per user across all channels, so there is nothing
 		// to set.
-		inner.At(guard, at).SetUserOverride(key, fitting)
+		inner.At(guard, at).SetUserOverride(context.Background(), key, fitting)
 	}
 }

@@ -137,7 +137,7 @@ func newSolo(limit chatguard.Limit, own chatguard.UserOverride, role chatguard.R
 	if numbers, ok := own.Limits[limit.Name]; ok {
 		mine := chatguard.UserOverride{Limits: map[string]chatguard.Override{limit.Name: numbers}}
 		// An error means that the numbers don't fit the limit any more, so they don't apply.
-		_ = inner.At(guard, from.Add(-Lead(limit))).SetUserOverride(r.m.Key(), mine)
+		_ = inner.At(guard, from.Add(-Lead(limit))).SetUserOverride(context.Background(), r.m.Key(), mine)
 	}
 	return r, nil
 }
@@ -151,9 +151,9 @@ func (r *solo) spend(at time.Time, n int) error {
 
 func (r *solo) amend(limit string, a Change) (err error) {
 	if a.Granted > 0 {
-		_, err = inner.At(r.guard, a.At).Grant(r.m.Key(), limit, a.Granted)
+		_, err = inner.At(r.guard, a.At).Grant(context.Background(), r.m.Key(), limit, a.Granted)
 	} else {
-		err = inner.At(r.guard, a.At).Reset(r.m.Key())
+		err = inner.At(r.guard, a.At).Reset(context.Background(), r.m.Key())
 	}
 	if err != nil {
 		return err

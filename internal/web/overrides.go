@@ -35,15 +35,22 @@ func (h *users) getOverrides(w http.ResponseWriter, r *http.Request, _ access.Ca
 	if q.Err != nil {
 		return q.Err
 	}
-	page := h.overridesAfter(channel, after, n)
+	page, err := h.overridesAfter(r.Context(), channel, after, n)
+	if err != nil {
+		return err
+	}
 	h.addLogins(r.Context(), channel, page.Users)
 	return problem.WriteJSON(w, page)
 }
 
 // overridesAfter returns up to n users with an override and an ID above after, without their names.
-func (h *users) overridesAfter(channel, after string, n int) overriddenUsers {
+func (h *users) overridesAfter(ctx context.Context, channel, after string, n int) (overriddenUsers, error) {
 	page := overriddenUsers{Users: []overriddenUser{}, ByLimit: map[string]int{}}
-	for id, override := range h.guard.UserOverrides(channel) {
+	overrides, err := h.guard.UserOverrides(ctx, channel)
+	if err != nil {
+		return page, errOverrides(err)
+	}
+	for id, override := range overrides {
 		for limit := range override.Limits {
 			page.ByLimit[limit]++
 		}
@@ -56,7 +63,15 @@ func (h *users) overridesAfter(channel, after string, n int) overriddenUsers {
 		}
 	}
 	page.cut(n)
-	return page
+	return page, nil
+}
+
+// errOverrides returns the problem for custom limits that the shared store doesn't list.
+func errOverrides(err error) error {
+	if err == nil {
+		return nil
+	}
+	return problem.New(http.StatusServiceUnavailable, "The shared store doesn't list the custom limits. Try again when it is back.").Because(err)
 }
 
 // cut sorts the users and keeps the first n.

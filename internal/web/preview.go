@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"runtime"
 	"time"
@@ -104,7 +103,11 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 	if err != nil {
 		return nil, err
 	}
-	present := basis{h.guard.ChannelPolicy(channel), h.overridesOf(channel)}
+	own, err := h.overridesOf(ctx, channel)
+	if err != nil {
+		return nil, err
+	}
+	present := basis{h.guard.ChannelPolicy(channel), own}
 	group, groupCtx := errgroup.WithContext(ctx)
 	var inForce, wouldBe *simulate.Outcome
 	group.Go(func() (err error) {
@@ -137,11 +140,11 @@ func errBudget(which language.Sentence, err error) error {
 }
 
 // overridesOf returns the users' overrides in a channel and across all channels.
-func (h *previews) overridesOf(channel string) simulate.Overrides {
-	return simulate.Overrides{
-		Channel:    maps.Collect(h.guard.UserOverrides(channel)),
-		Everywhere: maps.Collect(h.guard.UserOverridesEverywhere()),
+func (h *previews) overridesOf(ctx context.Context, channel string) (own simulate.Overrides, err error) {
+	if own.Channel, err = h.guard.UserOverrides(ctx, channel); err == nil {
+		own.Everywhere, err = h.guard.UserOverrides(ctx, "")
 	}
+	return own, errOverrides(err)
 }
 
 // recentMessages returns the messages of a channel in the last hours.

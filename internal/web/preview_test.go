@@ -105,7 +105,7 @@ func TestPreview_AppliesOverrides(t *testing.T) {
 		{chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 4}}}, "1 of 10, then 2"},
 		{chatguard.UserOverride{Exempt: chatguard.ExemptAlways}, "0 of 10, then 1"},
 	} {
-		if err := inner.At(d.guard, d.now()).SetUserOverride(chatguard.Key{ChannelID: channelID, UserID: previewAnna.ID}, test.own); err != nil {
+		if err := inner.At(d.guard, d.now()).SetUserOverride(t.Context(), chatguard.Key{ChannelID: channelID, UserID: previewAnna.ID}, test.own); err != nil {
 			t.Fatal(err)
 		}
 		p := decode[previewed](t, d.try(burst(2)))

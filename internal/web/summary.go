@@ -174,10 +174,15 @@ func (s *summary) addChange(a journal.Audit, pardoned map[string]bool) {
 // recorded judges the recorded messages of a period by the limits in force now, unless the cache
 // has the result. It returns nil if the messages are no longer recorded.
 func (h *summarizer) recorded(ctx context.Context, channel string, of timespan) (*recordedPart, error) {
-	now, present := h.guard.Now(), basis{h.guard.ChannelPolicy(channel), h.previews.overridesOf(channel)}
+	now := h.guard.Now()
 	if now.Sub(of.From) > mostHours*time.Hour {
 		return nil, nil
 	}
+	own, err := h.previews.overridesOf(ctx, channel)
+	if err != nil {
+		return nil, err
+	}
+	present := basis{h.guard.ChannelPolicy(channel), own}
 	if known := h.cache.find(channel, of, present, now); known != nil {
 		return known, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/limitinfo"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // lastEntries is the number of journal entries on a user's card.
@@ -73,10 +74,10 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
 	h.addSilence(r.Context(), &c)
-	if c.Override, err = h.guard.UserOverride(chatguard.Key{ChannelID: channel, UserID: user}); err != nil {
+	if c.Override, err = h.overrideOf(r.Context(), chatguard.Key{ChannelID: channel, UserID: user}); err != nil {
 		return err
 	}
-	c.EverywhereOverride, err = h.guard.UserOverride(chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere})
+	c.EverywhereOverride, err = h.overrideOf(r.Context(), chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere})
 	if err != nil && !errors.Is(err, chatguard.ErrNoLimit) {
 		return err
 	}
@@ -121,6 +122,16 @@ func (h *users) addSilence(ctx context.Context, c *card) {
 // explain returns the Guard's explanation of the user's current state.
 func (h *users) explain(ctx context.Context, channel, user string, roles chatguard.Roles) (limitinfo.Explanation, error) {
 	return limitinfo.Explain(ctx, h.guard, chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: h.guard.Now()})
+}
+
+// overrideOf returns a user's override. While the shared store is away, it returns the one that is
+// known, like the numbers of an explanation.
+func (h *users) overrideOf(ctx context.Context, k chatguard.Key) (chatguard.UserOverride, error) {
+	own, err := h.guard.UserOverride(ctx, k)
+	if errors.Is(err, shared.ErrAway) {
+		err = nil
+	}
+	return own, err
 }
 
 // dayZone returns the time zone in which a user's day starts and ends.

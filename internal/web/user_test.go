@@ -48,7 +48,7 @@ func TestUserCard_SaysWhy(t *testing.T) {
 	vip := chatguard.User{ID: "85", Login: "gardener", Roles: chatguard.Roles{roles.VIP}}
 	d.say(vip, 4)
 	decode[amended](t, d.do("PUT", channelPath+"/users/85/override", chatguard.UserOverride{Timezone: "Asia/Kathmandu"}, asOwner))
-	if err := inner.At(d.guard, d.now()).SetUserOverride(chatguard.Key{UserID: "85", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 50}}}); err != nil {
+	if err := inner.At(d.guard, d.now()).SetUserOverride(t.Context(), chatguard.Key{UserID: "85", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 50}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, when := range []string{"while it waits", "once it is written"} {

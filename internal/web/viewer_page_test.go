@@ -51,7 +51,7 @@ func TestViewerPage_Follows(t *testing.T) {
 	}
 	first := browsertest.Eval[string](w, `document.querySelector(".countdown").innerText`)
 	w.See(fmt.Sprintf(`document.querySelector(".countdown").innerText !== %q`, first))
-	if err := d.guard.Reset(chatguard.Key{ChannelID: channelID, UserID: spammer.ID}); err != nil {
+	if err := d.guard.Reset(t.Context(), chatguard.Key{ChannelID: channelID, UserID: spammer.ID}); err != nil {
 		t.Fatal(err)
 	}
 	w.See(`document.querySelector(".state.is-free") && document.querySelector("[aria-live]").innerText === document.querySelector(".state").innerText`)

@@ -149,7 +149,7 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 		if limit.Per == chatguard.PerUserEverywhere {
 			key = chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere}
 		}
-		if own, err = h.guard.UserOverride(key); err != nil {
+		if own, err = h.overrideOf(ctx, key); err != nil {
 			return answer, err
 		}
 	}

@@ -148,8 +148,8 @@ func AssertSame(t testing.TB, a, b *chatguard.Guard, users ...string) {
 	for _, user := range users {
 		for _, later := range []time.Duration{0, time.Second, 9 * time.Second, time.Hour, 26 * time.Hour} {
 			m := Message(user, Start.Add(later))
-			va, errA := a.Peek(m)
-			vb, errB := b.Peek(m)
+			va, errA := a.Peek(t.Context(), m)
+			vb, errB := b.Peek(t.Context(), m)
 			Must(t, errors.Join(errA, errB))
 			va.Series, vb.Series = 0, 0 // the numbers of new series are arbitrary
 			if va != vb {

@@ -210,7 +210,7 @@ func (a *Authenticator) bearer(r *http.Request, token string) (Caller, error) {
 // tokenHolder returns the holder of a token. Only guesses at the Site's token are limited. Named
 // tokens are random, so guesses at them need no limit, and a valid named token is always accepted.
 func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *attempts) (who auth.Identity, isSites bool, err error) {
-	if a.opts.Site.Token != "" && guesses.isRight(a.opts.Site.Client(r), token, a.isSiteToken) {
+	if a.opts.Site.Token != "" && guesses.isRight(r.Context(), a.opts.Site.Client(r), token, a.isSiteToken) {
 		return siteOwner, true, nil // no database query needed
 	}
 	who, ok, err := a.opts.Sessions.Token(r.Context(), token)

@@ -44,22 +44,22 @@ func NewBucketGuard(name string, burst int, refill time.Duration, now func() tim
 // Take counts an attempt of an address. If the address has none left, it returns how long the
 // address must wait.
 func (l *AddressLimit) Take(ctx context.Context, addr netip.Addr) (wait time.Duration, err error) {
-	return l.ask(addr, func(g *chatguard.Guard, m chatguard.Message) (chatguard.Verdict, error) { return g.Check(ctx, m) })
+	return l.ask(ctx, addr, (*chatguard.Guard).Check)
 }
 
 // peek is like Take, but counts nothing.
-func (l *AddressLimit) peek(addr netip.Addr) (wait time.Duration, err error) {
-	return l.ask(addr, (*chatguard.Guard).Peek)
+func (l *AddressLimit) peek(ctx context.Context, addr netip.Addr) (wait time.Duration, err error) {
+	return l.ask(ctx, addr, (*chatguard.Guard).Peek)
 }
 
 // ask asks the Guard of each part of an address, until one refuses.
-func (l *AddressLimit) ask(addr netip.Addr, ask func(*chatguard.Guard, chatguard.Message) (chatguard.Verdict, error)) (wait time.Duration, err error) {
+func (l *AddressLimit) ask(ctx context.Context, addr netip.Addr, ask func(*chatguard.Guard, context.Context, chatguard.Message) (chatguard.Verdict, error)) (wait time.Duration, err error) {
 	for _, part := range l.parts {
 		id := part.of(addr)
 		if id == "" {
 			continue
 		}
-		v, err := ask(part.guard, chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}})
+		v, err := ask(part.guard, ctx, chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}})
 		if err != nil || !v.Allowed {
 			return v.RetryAfter, err
 		}

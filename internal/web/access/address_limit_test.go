@@ -25,7 +25,7 @@ func TestAddressLimit_ClockSetBack(t *testing.T) {
 		t.Errorf("the address waits %s, %v", wait, err)
 	}
 	now = now.Add(30 * time.Second)
-	if wait, err := l.peek(addr); wait != 0 || err != nil {
+	if wait, err := l.peek(t.Context(), addr); wait != 0 || err != nil {
 		t.Errorf("30 s later, it still waits %s, %v", wait, err)
 	}
 }

@@ -46,7 +46,7 @@ func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := errAttempts(a.limit.peek(addr)); err != nil {
+	if err := errAttempts(a.limit.peek(ctx, addr)); err != nil {
 		return err
 	}
 	if right(guess) {
@@ -61,8 +61,8 @@ func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right
 
 // isRight reports whether a guess is the secret and the address has attempts left. It uses up no
 // attempt.
-func (a *attempts) isRight(addr netip.Addr, guess string, right func(guess string) bool) bool {
-	return right(guess) && errAttempts(a.limit.peek(addr)) == nil
+func (a *attempts) isRight(ctx context.Context, addr netip.Addr, guess string, right func(guess string) bool) bool {
+	return right(guess) && errAttempts(a.limit.peek(ctx, addr)) == nil
 }
 
 // errAttempts returns the error for an address that has to wait before the next attempt, or err.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -43,7 +44,8 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 			return c.parts[0].err
 		}
 		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost}
-		err := k.opts.Guard.Refund(v)
+		// A caller that hangs up hasn't delivered the message either.
+		err := k.opts.Guard.Refund(context.WithoutCancel(r.Context()), v)
 		switch {
 		case errors.Is(err, shared.ErrAway):
 			return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was refunded.").Because(err)

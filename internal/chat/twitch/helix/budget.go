@@ -91,7 +91,7 @@ func (b *budget) spend(ctx context.Context, essential bool, now time.Time) (wait
 	if wait := b.heldUntil.Sub(now); wait > 0 {
 		return wait, nil
 	}
-	v, err := b.guard.Peek(budgetRequest(1+b.reservedFor(essential), now))
+	v, err := b.guard.Peek(ctx, budgetRequest(1+b.reservedFor(essential), now))
 	if err != nil || !v.Allowed {
 		return v.RetryAfter, err
 	}
@@ -100,11 +100,11 @@ func (b *budget) spend(ctx context.Context, essential bool, now time.Time) (wait
 }
 
 // remaining returns how many requests are left, including reserved ones. The caller holds mu.
-func (b *budget) remaining(now time.Time) (int, error) {
+func (b *budget) remaining(ctx context.Context, now time.Time) (int, error) {
 	if err := b.prepare(); err != nil {
 		return 0, err
 	}
-	v, err := b.guard.Peek(budgetRequest(1, now))
+	v, err := b.guard.Peek(ctx, budgetRequest(1, now))
 	if v.Allowed {
 		return v.Remaining + 1, err
 	}
@@ -116,7 +116,7 @@ func (b *budget) lower(ctx context.Context, size, left int, now time.Time) error
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.unusable = budgetSize - min(max(size, 1), budgetSize)
-	held, err := b.remaining(now)
+	held, err := b.remaining(ctx, now)
 	if excess := held - b.unusable - max(left, 0); err == nil && excess > 0 {
 		_, _, err = b.guard.CheckUpTo(ctx, budgetRequest(excess, now))
 	}
@@ -152,7 +152,7 @@ func (h *Client) Left(within time.Duration) int {
 	if begin.After(end) {
 		return 0
 	}
-	held, err := b.remaining(begin)
+	held, err := b.remaining(context.Background(), begin) // in memory
 	if err != nil {
 		return 0
 	}

@@ -60,17 +60,17 @@ type hold struct {
 // check returns a chat.HeldError if Twitch accepts no more requests of the kind in the channel now.
 // A request that must not wait behind penalties ignores holds, so that it finds out whether they
 // are over.
-func (l *channelLimits) check(r request, now time.Time) error {
+func (l *channelLimits) check(ctx context.Context, r request, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.checkLocked(r, now)
+	return l.checkLocked(ctx, r, now)
 }
 
 // spend is like check, and counts the request.
 func (l *channelLimits) spend(ctx context.Context, r request, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.checkLocked(r, now); err != nil || r.limit.kind == "" {
+	if err := l.checkLocked(ctx, r, now); err != nil || r.limit.kind == "" {
 		return err
 	}
 	if h, held := l.held[r.limit.key()]; held && !r.essential {
@@ -80,7 +80,7 @@ func (l *channelLimits) spend(ctx context.Context, r request, now time.Time) err
 	return err
 }
 
-func (l *channelLimits) checkLocked(r request, now time.Time) error {
+func (l *channelLimits) checkLocked(ctx context.Context, r request, now time.Time) error {
 	if r.limit.kind == "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (l *channelLimits) checkLocked(r request, now time.Time) error {
 		}
 		cost += limitReserve
 	}
-	v, err := l.guard.Peek(r.limit.message(cost, now))
+	v, err := l.guard.Peek(ctx, r.limit.message(cost, now))
 	if err == nil && !v.Allowed {
 		err = r.limit.heldError(hold{now.Add(v.RetryAfter), true}, now)
 	}

@@ -127,7 +127,7 @@ func (h *Client) waitForTurn(ctx context.Context, r request) error {
 	if r.isNeedless() {
 		return errNeedless
 	}
-	if err := h.limits.check(r, h.now()); err != nil {
+	if err := h.limits.check(ctx, r, h.now()); err != nil {
 		return err
 	}
 	if err := h.waitForBudget(ctx, r); err != nil {
