@@ -49,7 +49,7 @@ func checkNames[T ~string](parameter string, names []T) error {
 	for _, name := range names {
 		switch {
 		case !limits.IsRoleName(string(name)):
-			return limits.MistakeIn(parameter, string(name), "%s: %.80q is not a name of 1 to %d letters (a to z, A to Z), digits and characters of -_:", parameter, string(name), limits.MaxRoleName)
+			return limits.MistakeIn(parameter, fmt.Sprintf("%.80s", string(name)), "%s: %.80q is not a name of 1 to %d letters (a to z, A to Z), digits and characters of -_:", parameter, string(name), limits.MaxRoleName)
 		case seen[name]:
 			return limits.MistakeIn(parameter, string(name), "%s: %s is listed twice", parameter, name)
 		}

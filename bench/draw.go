@@ -46,16 +46,18 @@ func newDraws(n int, crowd []uint64, how sequence.Spread, lie layout) []draw {
 	return draws
 }
 
+var moderator, subscriber = chatguard.Roles{chatguard.RoleModerator}, chatguard.Roles{"subscriber"}
+
 // drawRoles returns no roles most of the time, sometimes a subscriber's, and in 1 of 100 cases a
 // moderator's.
 func drawRoles(rng *rand.Rand) chatguard.Roles {
 	switch p := rng.IntN(100); {
 	case p < 1:
-		return chatguard.Roles{chatguard.RoleModerator}
+		return moderator
 	case p < 16:
-		return chatguard.Roles{"subscriber"}
+		return subscriber
 	}
-	return 0
+	return nil
 }
 
 func contiguousIDs(crowd []uint64, order []int) []string {

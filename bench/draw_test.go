@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -14,7 +15,7 @@ func TestDraws_SameInBothLayouts(t *testing.T) {
 	crowd := sequence.Crowd(1000)
 	for _, how := range []sequence.Spread{sequence.Uniform, sequence.Zipf} {
 		inLine, apart := newDraws(20_000, crowd, how, stream), newDraws(20_000, crowd, how, scattered)
-		if !slices.Equal(inLine, apart) {
+		if !reflect.DeepEqual(inLine, apart) {
 			t.Errorf("%s: the sequences differ", how)
 		}
 		for i := range len(inLine) - 1 {

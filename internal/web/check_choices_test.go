@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard"
 )
 
 // Nothing that a user chooses makes an error, because servers show messages without a verdict.
 func TestCheck_UsersChoices(t *testing.T) {
 	d, asServer := runLobby(t, setCheckSpace)
 	roles := `"r0"`
-	for i := range 200 {
+	for i := range 63 {
 		roles += fmt.Sprintf(`,"r%d"`, i+1)
 	}
 	long, longest := strings.Repeat("é", 4097), strings.Repeat(`\u00e9\ud83d\ude00"`, 20_000)
@@ -26,13 +28,13 @@ func TestCheck_UsersChoices(t *testing.T) {
 		"half a surrogate pair":  {`"user_id":"6","display_name":"\ud800"`, `"changed":["display_name"]`},
 		"a long ID":              {`"user_id":"` + strings.Repeat("x", 251) + `"`, `"user_id":"sha256:`},
 		"a very long ID":         {`"user_id":"` + strings.Repeat("y", 300<<10) + `"`, `"changed":["user_id"]`},
-		"an unknown kind":        {`"user_id":"7","message_kind":"bits, cheer"`, `"changed":["message_kind"]`},
-		"many unknown roles":     {`"user_id":"10","roles":[` + roles + `]`, `"ignored_roles":["r0","r1",`},
+		"an unknown kind":        {`"user_id":"7","message_kind":"bits, cheer"`, `"unknown_kinds":["cheer"]`},
+		"many unknown roles":     {`"user_id":"10","roles":[` + roles + `]`, `"unknown_roles":["r0","r1",`},
 		"an empty kind":          {`"user_id":"9","message_kind":""`, `"spent":1}`},
 		"an ID with a break":     {`"user_id":"a\nb"`, `"changed":["user_id"]`},
 		"an ID of other bytes":   {"\"user_id\":\"a\xff\"", `"changed":["user_id"]`},
 		"an ID like ours":        {`"user_id":"check:41"`, `"user_id":"check:41"`},
-		"unknown roles":          {`"user_id":"8","roles":["king","subscriber","king","` + long + `"]`, `"ignored_roles":["king","éé`},
+		"unknown roles":          {`"user_id":"8","roles":["king","subscriber","king","Sub scriber"]`, `"unknown_roles":["king","Sub scriber"]`},
 	} {
 		body := []byte(`{"channel":"lobby",` + c.fields + `}`)
 		var last answer
@@ -72,5 +74,49 @@ func TestCheckBatch_LongTexts(t *testing.T) {
 	}
 	if len(verdicts) != 400 {
 		t.Errorf("%d verdicts", len(verdicts))
+	}
+}
+
+// Roles and kinds come from the server, so too many or too long ones are its mistake.
+func TestCheck_InvalidNames(t *testing.T) {
+	d, asServer := runLobby(t)
+	many, long := `"r`+strings.Join(strings.Split(strings.Repeat("x", 65), ""), `","`)+`"`, strings.Repeat("x", 65)
+	for i := range 65 {
+		many = strings.Replace(many, `"x"`, fmt.Sprintf(`"x%d"`, i), 1)
+	}
+	for fields, says := range map[string]string{
+		`"roles":[` + many + `]`:              "roles: want 64 names or fewer",
+		`"roles":["` + long + `"]`:            "has 65 bytes, want 64 or fewer",
+		`"roles":["vip",7]`:                   "want a text",
+		`"roles":"vip"`:                       "want a list",
+		`"message_kind":"bits, ` + long + `"`: "message_kind: ",
+		`"message_kind":["bits"]`:             "want a text",
+		`"message_kind":"` + strings.ReplaceAll(many, `"`, "") + `"`: "message_kind: ",
+	} {
+		a := d.send("/api/v1/check", []byte(`{"channel":"lobby","user_id":"1",`+fields+`}`), asServer)
+		if a.StatusCode != http.StatusBadRequest || !strings.Contains(string(a.body), says) {
+			t.Errorf("%.40s: %s %.300s, want %s", fields, a.Status, a.body, says)
+		}
+	}
+}
+
+// A room's policy defines its roles. Those of another room have no effect there.
+func TestCheck_RolesOfPolicy(t *testing.T) {
+	d, asServer := runLobby(t)
+	policy := d.guard.Policy()
+	policy.Roles, policy.Exempt = []chatguard.Role{"staff", "pro"}, []chatguard.Role{"staff"}
+	policy.Limits[0].Roles = map[chatguard.Role]chatguard.Override{"pro": {Burst: 9}}
+	if err := d.guard.SetChannelPolicy("lobby", policy); err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct{ roles, says string }{
+		{`["staff","vip"]`, `"exempt":true,"roles":["staff"],"unknown_roles":["vip"]`},
+		{`["pro"]`, `"remaining":8,`},
+		{`["moderator"]`, `"unknown_roles":["moderator"]`},
+	} {
+		a := d.send("/api/v1/check", fmt.Appendf(nil, `{"channel":"lobby","user_id":"u%d","roles":%s}`, i, step.roles), asServer)
+		if a.StatusCode != http.StatusOK || !strings.Contains(string(a.body), step.says) {
+			t.Errorf("%s: %s %.300s, want %s", step.roles, a.Status, a.body, step.says)
+		}
 	}
 }
