@@ -134,7 +134,40 @@ func (c *channel) rebase(base *compiled) (*compiled, error) {
 			policy.Limits = append(policy.Limits, l)
 		}
 	}
+	policy.adoptRoles(base)
 	return compileHeld(policy, false)
+}
+
+// adoptRoles adds the roles of base's PerUserEverywhere and PerEverywhere limits to the policy's list
+// of roles. If the policy has no list, it gets that of base, followed by the roles that only the
+// policy names.
+func (p *Policy) adoptRoles(base *compiled) {
+	if len(p.Roles) == 0 {
+		if p.Roles = slices.Clone(base.policy.Roles); len(p.Roles) == 0 {
+			return
+		}
+		p.Roles = appendMissing(p.Roles, p.Exempt)
+		for _, l := range p.Limits {
+			p.Roles = appendMissing(p.Roles, slices.Sorted(maps.Keys(l.Roles)))
+		}
+	}
+	for _, name := range base.roles.Names() {
+		for _, l := range base.policy.allChannelLimits() {
+			if _, ok := l.Roles[Role(name)]; ok {
+				p.Roles = appendMissing(p.Roles, []Role{Role(name)})
+			}
+		}
+	}
+}
+
+// appendMissing appends those of the names that the list lacks.
+func appendMissing(list, names []Role) []Role {
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // checkSameInAllChannels returns an error if the other policy has different PerUserEverywhere or
