@@ -138,6 +138,7 @@ func (b *batch) decodeOne(answer []byte, index int) (err error) {
 		b.fail(index, failed.Error)
 		return nil
 	}
+	b.client.warnUnknown(answer)
 	_, b.verdicts[index], err = decodeChecked(answer, b.messages[index], false)
 	return err
 }

@@ -72,7 +72,8 @@ type Options struct {
 	Transport http.RoundTripper
 
 	// Logger receives a warning when chatguard stops answering, at most one a minute, and a message
-	// when it answers again. Nil means slog.Default().
+	// when it answers again. It also receives a warning for each role and kind of message that
+	// chatguard doesn't know, once. Nil means slog.Default().
 	Logger *slog.Logger
 
 	// Now is the clock for pauses, and for the verdicts on messages that chatguard doesn't judge.
@@ -89,6 +90,7 @@ type Client struct {
 	token   string
 	http    http.Client
 	breaker breaker
+	unknown unknownNames
 }
 
 // New returns a Client for the chatguard at baseURL, such as "http://127.0.0.1:8080". The token
@@ -162,6 +164,7 @@ func (c *Client) check(ctx context.Context, m chatguard.Message, upTo bool) (tak
 		return 0, v, err
 	}
 	err = c.ask(ctx, "/check", body, func(answer []byte) (err error) {
+		c.warnUnknown(answer)
 		taken, v, err = decodeChecked(answer, m, upTo)
 		return err
 	})
