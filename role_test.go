@@ -58,7 +58,7 @@ func TestRefund_RolesAtThatTime(t *testing.T) {
 		m.User.Roles, m.Cost = held, 40
 		v := mustCheck(t, g, m)
 		change(g, &v, held)
-		must(t, g.Refund(v))
+		must(t, g.Refund(t.Context(), v))
 		m.User.Roles = Roles{"role60"}
 		if again := mustCheck(t, g, m); !again.Allowed {
 			t.Errorf("after a refund: %v", again)

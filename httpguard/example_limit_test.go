@@ -1,11 +1,15 @@
 package httpguard_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -131,6 +135,58 @@ func ExampleLimitOptions() {
 	// POST /pictures 404 5
 	// POST /pictures 404 0
 	// POST /pictures 429 0
+}
+
+// An API behind a proxy, which names the client in X-Real-IP. The monitoring's network is never
+// limited, and one address may have two requests in flight.
+func ExampleAddressOptions() {
+	guard := newGuard(chatguard.TokenBucketLimit("requests", 10, time.Second))
+	addresses := &httpguard.AddressOptions{
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: "X-Real-IP", IPv6Bits: 56,
+	}
+	limit := mustLimit(guard, httpguard.ByAddress(addresses), &httpguard.LimitOptions{
+		Skip:            httpguard.FromNetworks([]netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, addresses),
+		MaxInFlight:     2,
+		PartitionSecret: "a secret of all processes",
+		Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
+			if errors.Is(err, httpguard.ErrInFlight) {
+				http.Error(w, "wait for your other requests", http.StatusTooManyRequests)
+				return
+			}
+			http.Error(w, "later", http.StatusTooManyRequests)
+		},
+	})
+	api := limit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		verdict, judged := httpguard.VerdictFrom(r.Context())
+		fmt.Fprintf(w, "%q %t", verdict.UserID, judged)
+	}))
+	for _, address := range []string{"2001:db8:0:1::7", "2001:db8:0:2::7", "192.0.2.7"} {
+		r := httptest.NewRequest("GET", "/answer", nil)
+		r.RemoteAddr = "10.1.1.1:4711"
+		r.Header.Set("X-Real-IP", address)
+		answer := serve(api, r)
+		body, _ := io.ReadAll(answer.Body)
+		fmt.Printf("%s %q\n", body, answer.Header["Ratelimit"])
+	}
+	// Output:
+	// "address:2001:db8::/56" true ["\"requests\";r=9;t=1;pk=:KMIFibcv7TI=:"]
+	// "address:2001:db8::/56" true ["\"requests\";r=8;t=1;pk=:KMIFibcv7TI=:"]
+	// "" false []
+}
+
+// A handler that judges by two Guards describes both limits.
+func ExampleAddHeaders() {
+	header := http.Header{}
+	for _, name := range []string{"searches", "requests"} {
+		guard := newGuard(chatguard.TokenBucketLimit(name, 3, time.Minute))
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "main", User: chatguard.User{ID: "anna"}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		httpguard.AddHeaders(header, guard, verdict)
+	}
+	fmt.Println(header.Get("RateLimit"))
+	// Output: "searches";r=2;t=60, "requests";r=2;t=60
 }
 
 // mustLimit is httpguard.Limit for arguments that are right.
