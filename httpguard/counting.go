@@ -27,9 +27,9 @@ func (w *countingWriter) answered(status int) {
 	if w.limiter.Counts(status) {
 		return
 	}
-	ctx := context.WithoutCancel(w.request) // what doesn't count is given back also to a client that hangs up
-	if err := w.limiter.guard.Refund(ctx, w.request.refusal.Verdict); err != nil {
-		w.limiter.refuser.log().LogAttrs(ctx, slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
+	// What doesn't count is given back also to a client that hangs up.
+	if err := w.limiter.guard.Refund(context.Background(), w.request.refusal.Verdict); err != nil {
+		w.limiter.refuser.log().LogAttrs(context.WithoutCancel(w.request), slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
 	}
 }
 
