@@ -8,6 +8,7 @@ require (
 	github.com/bwmarrin/discordgo v0.29.0
 	github.com/chatguard/chatguard v0.0.0
 	github.com/gorilla/websocket v1.5.3
+	github.com/slack-go/slack v0.35.0
 	go.uber.org/goleak v1.3.0
 	gopkg.in/telebot.v4 v4.0.0-beta.10
 )
