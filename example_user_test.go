@@ -149,6 +149,22 @@ func ExampleRoles() {
 	// true false true
 }
 
+// Messages wait for their turn, except those of newcomers.
+func ExampleOverride() {
+	limit := chatguard.LeakyBucketLimit("pace", 2*time.Second, 3)
+	limit.Roles = map[chatguard.Role]chatguard.Override{"newcomer": {Queue: chatguard.NoQueue}, "regular": {Queue: 10}}
+	guard := newGuardOf(chatguard.Policy{Roles: []chatguard.Role{"regular", "newcomer"}, Limits: []chatguard.Limit{limit}})
+	for _, role := range []chatguard.Role{"newcomer", chatguard.RoleEveryone, "regular"} {
+		user := chatguard.User{ID: string(role), Roles: chatguard.Roles{role}}
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: user})
+		fmt.Println(role, verdict, err)
+	}
+	// Output:
+	// newcomer allowed, 0 left of pace <nil>
+	// everyone allowed, 3 left of pace <nil>
+	// regular allowed, 10 left of pace <nil>
+}
+
 // A program defines kinds of messages, too. Here, paid messages and gifts are never limited.
 func ExampleMessage_kinds() {
 	guard := newGuardOf(chatguard.Policy{
