@@ -3,6 +3,7 @@ package sharing_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,16 +81,17 @@ func TestContext_Waiting(t *testing.T) {
 		node, guard := server.connect(dayOnly(), time.Now)
 		reads, changes := calls(t, guard)
 		node.before = func(context.Context) error { time.Sleep(30 * time.Second); return nil }
-		go check(t, guard, "7")
-		synctest.Wait()
 		before := server.swaps
+		var message sync.WaitGroup
+		message.Go(func() { check(t, guard, "7") })
+		synctest.Wait()
 		for name, call := range changes {
 			if err := atEnd(t, name, call); errors.Is(err, shared.ErrUnconfirmed) || errors.Is(err, shared.ErrAway) {
 				t.Errorf("%s returns %v, want the context's error alone", name, err)
 			}
 		}
 		atEnd(t, "Peek", reads["Peek"])
-		time.Sleep(time.Minute)
+		message.Wait()
 		if n := server.swaps - before; n != 1 {
 			t.Errorf("%d swaps, want only that of the message", n)
 		}
