@@ -97,7 +97,7 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"no state":               {edit(2, `"data":"`, `"bytes":{},"data":"","limit":"`), []string{"there.jsonl:2: data can't be read"}},
 		"unknown penalty":        {edit(4, "timeout 30s", "Exile"), []string{"there.jsonl:4: ", "Exile"}},
 		"unknown result":         {edit(4, "failed", "fallen"), []string{"there.jsonl:4: outcome: unknown result"}},
-		"unknown role":           {edit(9, "vip", "vap"), []string{"there.jsonl:9: ", "vap"}},
+		"unknown role":           {edit(9, "vip", "v ap"), []string{"there.jsonl:9: ", "v ap"}},
 		"no entry ID":            {edit(4, `"id":41`, `"id":0`), []string{"there.jsonl:4: id: "}},
 		"another entry's":        {edit(4, `"entry":41`, `"entry":42`), []string{"there.jsonl:4: outcome: "}},
 		"an entry ID too high":   {edit(4, `"id":41`, `"id":9007199254740992`), []string{"there.jsonl:4: id: want a whole number from 1 to 9007199254740991"}},
