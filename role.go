@@ -1,10 +1,8 @@
 package chatguard
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -56,51 +54,6 @@ func checkNames[T ~string](parameter string, names []T) error {
 		seen[name] = true
 	}
 	return nil
-}
-
-// roleList returns the roles that the policy names, highest first. The error names the role that is
-// unknown or not valid.
-func (p *Policy) roleList() (*limits.RoleList, error) {
-	if err := cmp.Or(checkNames("roles", p.Roles), checkNames("exempt", p.Exempt)); err != nil {
-		return nil, err
-	}
-	known := p.Roles
-	for _, l := range p.Limits {
-		own := slices.Sorted(maps.Keys(l.Roles))
-		err := checkNames("roles", own)
-		if err == nil && len(p.Roles) == 0 && len(own) > 1 {
-			err = limits.MistakeIn("roles", nil, "it has numbers for %s and %s: list all roles in the policy's roles, highest first", own[0], own[1])
-		}
-		if err == nil {
-			known, err = p.withKnown(known, "roles", "", own)
-		}
-		if err != nil {
-			return nil, limits.InLimit(l.Name, err)
-		}
-	}
-	known, err := p.withKnown(known, "exempt", "exempt: ", p.Exempt)
-	if err != nil {
-		return nil, err
-	}
-	if len(known) > limits.MaxRoles {
-		return nil, limits.MistakeIn("roles", len(known), "the policy has %d roles, want %d or fewer", len(known), limits.MaxRoles)
-	}
-	return limits.NewRoleList(namesOf(known), string(RoleEveryone)), nil
-}
-
-// withKnown returns the known roles with those of a parameter of the policy. If the policy lists its
-// roles, a role that it doesn't list is an error, which begins with prefix.
-func (p *Policy) withKnown(known []Role, parameter, prefix string, roles []Role) ([]Role, error) {
-	for _, r := range roles {
-		if slices.Contains(known, r) {
-			continue
-		}
-		if len(p.Roles) > 0 {
-			return nil, limits.MistakeIn(parameter, string(r), "%sunknown role %q (known: %s)", prefix, r, Roles(p.Roles))
-		}
-		known = append(known[:len(known):len(known)], r)
-	}
-	return known, nil
 }
 
 func namesOf[T ~string](list []T) []string {
