@@ -6,9 +6,9 @@ import "net/netip"
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // ownerAddress returns the IPv4 address within an IPv4-mapped or NAT64 address, and any other
-// address unchanged.
+// address without its zone.
 func ownerAddress(addr netip.Addr) netip.Addr {
-	if !nat64.Contains(addr) {
+	if addr = addr.WithZone(""); !nat64.Contains(addr) {
 		return addr.Unmap()
 	}
 	within := addr.As16()
@@ -20,7 +20,7 @@ func ownerAddress(addr netip.Addr) netip.Addr {
 // one of NAT64 (64:ff9b::/96), counts as the IPv4 address within. A zone is dropped. The result is
 // the zero Prefix for the zero Addr, or if ipv6Bits isn't from 0 to 128.
 func Network(addr netip.Addr, ipv6Bits int) netip.Prefix {
-	if addr = ownerAddress(addr.WithZone("")); addr.Is4() {
+	if addr = ownerAddress(addr); addr.Is4() {
 		ipv6Bits = 32
 	}
 	network, _ := addr.Prefix(ipv6Bits) // the zero Prefix with an error
@@ -32,7 +32,7 @@ func Network(addr netip.Addr, ipv6Bits int) netip.Prefix {
 // address of NAT64 (64:ff9b::/96) counts as the IPv4 address within.
 func AddressKey(addr netip.Addr) string {
 	if addr = ownerAddress(addr); addr.Is6() {
-		// prefix is always valid: 64 bits fit every IPv6 address. A zone is dropped.
+		// prefix is always valid: 64 bits fit every IPv6 address.
 		prefix, _ := addr.Prefix(64)
 		return prefix.String()
 	}
@@ -45,7 +45,7 @@ func AddressBlock(addr netip.Addr) string {
 	if addr = ownerAddress(addr); !addr.Is6() {
 		return ""
 	}
-	// prefix is always valid: 48 bits fit every IPv6 address. A zone is dropped.
+	// prefix is always valid: 48 bits fit every IPv6 address.
 	prefix, _ := addr.Prefix(48)
 	return prefix.String()
 }

@@ -30,7 +30,7 @@ type AddressOptions struct {
 	Header string
 
 	// IPv6Bits is how many leading bits of an IPv6 address tell users apart, from 1 to 128. 0 means
-	// 64: a /64 is usually the smallest network that has a single owner. ByAddress uses it; with
+	// 64: a /64 is usually the smallest network that has a single owner. Only ByAddress uses it; with
 	// another number, its func returns an error for each request.
 	IPv6Bits int
 }
@@ -165,6 +165,13 @@ func FromNetworks(networks []netip.Prefix, opts *AddressOptions) func(*http.Requ
 	}
 }
 
-func isWithin(addr netip.Addr, prefixes []netip.Prefix) bool {
-	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
+// isWithin reports whether an address is in one of the networks. A network of IPv4 addresses may be
+// written as IPv4-mapped: ::ffff:192.0.2.0/120 is 192.0.2.0/24.
+func isWithin(addr netip.Addr, networks []netip.Prefix) bool {
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool {
+		if p.Addr().Is4In6() && p.Bits() >= 96 {
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
+		return p.Contains(addr)
+	})
 }

@@ -120,6 +120,31 @@ func TestClientAddress_Headers(t *testing.T) {
 	}
 }
 
+// A network of IPv4 addresses may be written as IPv4-mapped. No other IPv6 network has any.
+func TestClientAddress_MappedProxies(t *testing.T) {
+	for _, test := range []struct {
+		proxies, peer, want string
+	}{
+		{"::ffff:10.0.0.0/104", "10.1.1.1:1234", "203.0.113.5"},
+		{"::ffff:10.0.0.0/104", "[::ffff:10.1.1.1]:1234", "203.0.113.5"},
+		{"::ffff:10.1.1.1/128", "10.1.1.1:1234", "203.0.113.5"},
+		{"::ffff:10.0.0.0/104", "11.1.1.1:1234", "11.1.1.1"},
+		{"::ffff:0.0.0.0/96", "11.1.1.1:1234", "203.0.113.5"},
+		{"::ffff:10.0.0.0/8", "10.1.1.1:1234", "10.1.1.1"}, // bits of IPv4, by mistake
+		{"::/0", "10.1.1.1:1234", "10.1.1.1"},
+	} {
+		opts := &AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix(test.proxies)}}
+		r := newRequest(test.peer, "203.0.113.5")
+		if got := ClientAddress(r, opts).String(); got != test.want {
+			t.Errorf("%s of %s: %s, want %s", test.peer, test.proxies, got, test.want)
+		}
+		ours := FromNetworks(opts.TrustedProxies, nil)(r)
+		if want := test.want == "203.0.113.5"; ours != want {
+			t.Errorf("%s is in %s: %t", test.peer, test.proxies, ours)
+		}
+	}
+}
+
 func TestFromNetworks(t *testing.T) {
 	proxies := &AddressOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}
 	isOurs := FromNetworks([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.0/28"), netip.MustParsePrefix("fe80::/10")}, proxies)
