@@ -46,7 +46,8 @@ type LimitOptions struct {
 
 	// MaxInFlight is the maximum number of requests of a user that are served at once, in all
 	// channels. 0 or less means unlimited. Others are refused with 429 and ErrInFlight, and spend
-	// nothing. A request is in flight until its handler returns.
+	// nothing. A request is in flight until its handler returns. The policy doesn't change the
+	// maximum: exempt users have the same one, also with ModeObserve.
 	MaxInFlight int
 
 	// Skip reports whether to pass a request on without judging it and without headers: for example
@@ -117,7 +118,7 @@ func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User,
 	}
 	l := &limiter{LimitOptions: *cmp.Or(opts, &LimitOptions{}), guard: guard, identify: identify}
 	l.Channel = channelOr(l.Channel)
-	l.refuser = refuser{l.Refused, l.Authenticate, l.Logger, "Too many requests."}
+	l.refuser = refuser{l.Refused, l.Authenticate, l.Logger, false}
 	if l.MaxInFlight > 0 {
 		l.inFlight = &inFlight{most: l.MaxInFlight, of: map[string]int{}}
 	}

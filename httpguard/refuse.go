@@ -18,7 +18,7 @@ type refuser struct {
 	refused      func(http.ResponseWriter, *http.Request, error) // nil: one line of text
 	authenticate string                                          // WWW-Authenticate of a 401
 	logger       *slog.Logger                                    // nil: slog.Default()
-	throttled    string                                          // first sentence of a 429
+	connects     bool                                            // a request is a connection
 }
 
 func (a *refuser) log() *slog.Logger { return cmp.Or(a.logger, slog.Default()) }
@@ -46,7 +46,7 @@ func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
 		if seconds := throttled.Verdict.RetryAfterSeconds(); seconds > 0 && h[headerRetry] == nil {
 			setHeader(h, headerRetry, strconv.Itoa(seconds))
 		}
-		return reply{http.StatusTooManyRequests, a.throttledText(&throttled.Verdict), throttled.Verdict.Limit}
+		return reply{http.StatusTooManyRequests, a.throttledText(throttled), throttled.Verdict.Limit}
 	}
 	switch {
 	case errors.Is(err, connguard.ErrConnections):
@@ -68,11 +68,15 @@ func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
 	return reply{http.StatusInternalServerError, "The server could not process the request. This is a server error; see the server's log.", ""}
 }
 
-func (a *refuser) throttledText(v *chatguard.Verdict) string {
-	if v.Never {
+func (a *refuser) throttledText(err *chatguard.ThrottledError) string {
+	switch {
+	case a.connects:
+		text, _ := connguard.Answer(err)
+		return text
+	case err.Verdict.Never:
 		return "The request costs more than the limit ever allows."
 	}
-	return a.throttled + " Try again in " + chatguard.FormatWait(v.RetryAfter) + "."
+	return "Too many requests. Try again in " + chatguard.FormatWait(err.Verdict.RetryAfter) + "."
 }
 
 // write writes the reply as a problem document if the client accepts one, and otherwise as text.

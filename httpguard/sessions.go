@@ -21,6 +21,7 @@ type SessionOptions struct {
 	Channel func(*http.Request) string
 
 	// Addresses says how to find the address of a request. Nil means that no proxy is trusted.
+	// IPv6Bits has no effect here: a Door always counts by /64, and by /48 with a higher limit.
 	Addresses *AddressOptions
 
 	// Refused writes the answer to a request that is refused. If it is nil, the answer is one line
@@ -89,7 +90,7 @@ func Sessions(door *connguard.Door, identify func(*http.Request) (chatguard.User
 	opts = cmp.Or(opts, &SessionOptions{})
 	m := &middleware{SessionOptions: *opts, door: door, identify: identify}
 	m.Channel = channelOr(m.Channel)
-	m.refuser = refuser{opts.Refused, opts.Authenticate, opts.Logger, "Too many connection attempts."}
+	m.refuser = refuser{opts.Refused, opts.Authenticate, opts.Logger, true}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, next) })
 	}, nil
