@@ -14,12 +14,12 @@ import (
 )
 
 func newResetsCommand() *cobra.Command {
-	var timezone, resetAt string
+	var timezone, resetAt, period, firstDay string
 	var from date
 	count := days(7)
 	cmd := &cobra.Command{
-		Use:   "resets --timezone ZONE [--reset-at HH:MM] --from DATE [--days N]",
-		Short: "Show when a zone's days begin, including at clock changes",
+		Use:   "resets --timezone ZONE [--reset-at HH:MM] [--period P [--first-day D]] --from DATE [--days N]",
+		Short: "Show when a zone's days, weeks or months begin, including at clock changes",
 		Long: `Prints when daily windows begin in a time zone. The output has one line for each beginning in the given local dates, in
 RFC 3339 with the offset.
 
@@ -27,9 +27,12 @@ A date's window begins when the local time first reaches --reset-at. If the cloc
 the clock change. If the clocks show that time twice, the window begins at the first of the two.
 
 If the clocks skip from before --reset-at to after midnight, the window begins on the next date. A date can therefore
-have no beginning, or two.`,
+have no beginning, or two.
+
+With --period week or month, only the windows of weeks or months are printed.`,
 		Example: `  chatguard resets --timezone Europe/Berlin --reset-at 02:30 --from 2026-03-28 --days 3
-  chatguard resets --timezone Pacific/Apia --from 2011-12-29`,
+  chatguard resets --timezone Pacific/Apia --from 2011-12-29
+  chatguard resets --timezone Asia/Beirut --period week --first-day sunday --from 2026-03-01 --days 31`,
 		Args:                  noArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,6 +46,9 @@ have no beginning, or two.`,
 			if err != nil {
 				return usageError{fmt.Errorf("--reset-at: %w", err)}
 			}
+			if calendar, err = calendar.Divide(period, firstDay); err != nil {
+				return usageError{fmt.Errorf("--period and --first-day: %w", err)}
+			}
 			end, err := from.plusDays(count)
 			if err != nil {
 				return usageError{err}
@@ -52,6 +58,8 @@ have no beginning, or two.`,
 	}
 	cmd.Flags().StringVar(&timezone, "timezone", "", "the time `zone` of the days (IANA name)")
 	cmd.Flags().StringVar(&resetAt, "reset-at", "00:00", "local `time` at which a window begins, HH:MM")
+	cmd.Flags().StringVar(&period, "period", "day", "what a window is: day, week or month")
+	cmd.Flags().StringVar(&firstDay, "first-day", "", "the first `day` of a week (default monday)")
 	cmd.Flags().Var(&from, "from", "the first local date, such as 2026-03-28")
 	cmd.Flags().Var(&count, "days", "how many local dates")
 	return cmd
