@@ -177,7 +177,7 @@ var documented = map[string]about{
 	"GET /channels/{channel}/users/{id}": {
 		says: "A user's standing in every limit, and why: the verdict that their next message would get now.", answers: typeOf[card]()},
 	"GET /channels/{channel}/users/{id}/week": {
-		says:  "How much of one limit per user a user had left over the last seven days. The default is the first daily limit, if there is one.",
+		says:  "How much of one limit per user a user had left over the last seven days. The default is the first daily limit, if there is one. A limit per week or month has no points before its present period.",
 		query: params(ofLimit), answers: typeOf[week]()},
 	"GET /channels/{channel}/users/{id}/notes": {
 		says: "The moderators' notes on a user.", answers: typeOf[userNotes]()},

@@ -163,9 +163,38 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 	}
 	if i >= 0 {
 		answer.Capacity = state.Capacity
+		if period := cmp.Or(limit.Period, chatguard.PeriodDay); period != chatguard.PeriodDay {
+			answer.Points = presentPeriod(answer.Points, answer.From, state)
+		}
 		answer.Points = append(answer.Points, simulate.Point{At: answer.Until, Remaining: state.Remaining})
 	}
 	return answer, nil
+}
+
+// presentPeriod returns the points since the present week or month of a limit began. Usage is kept
+// for little more than seven days, so it isn't known how much was left before. Usage that is no
+// longer kept, but still counts, is the difference between the last point and the actual state.
+func presentPeriod(points []simulate.Point, from time.Time, state limitinfo.Status) []simulate.Point {
+	if state.Picture.From.After(from) {
+		from = state.Picture.From
+	}
+	next := slices.IndexFunc(points, func(p simulate.Point) bool { return !p.At.Before(from) })
+	if next < 0 {
+		next = len(points)
+	}
+	if next > 0 && (next == len(points) || points[next].At.After(from)) {
+		next--
+		points[next].At = from.UTC() // nothing changed when the period began
+	}
+	points = points[next:]
+	if len(points) == 0 {
+		return points
+	}
+	missing := max(0, points[len(points)-1].Remaining-state.Remaining)
+	for i := range points {
+		points[i].Remaining = max(0, points[i].Remaining-missing)
+	}
+	return points
 }
 
 // personOf returns a user as last seen, or for everyone a person without roles.

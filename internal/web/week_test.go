@@ -11,6 +11,8 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/simulate"
+	"github.com/chatguard/chatguard/limitinfo"
 )
 
 func TestWeek_Route(t *testing.T) {
@@ -93,6 +95,53 @@ func (d *dashboard) recordElsewhere(user chatguard.User, times ...time.Time) {
 		if _, err := d.guard.Check(d.Context(), chatguard.Message{ChannelID: "8", User: user, SentAt: at}); err != nil {
 			d.Fatal(err)
 		}
+	}
+}
+
+// The points of a limit per month begin with the month.
+func TestWeek_Month(t *testing.T) {
+	month := chatguard.Limit{Name: "month", Algorithm: chatguard.DailyWindow, Period: chatguard.PeriodMonth, Messages: 100, Timezone: "UTC"}
+	for _, c := range []struct {
+		name  string
+		day   int   // of the month, at noon
+		spoke []int // days before
+		left  []int // the last one is the actual state
+		first int   // days before
+	}{
+		{"usage before the week", 20, []int{15, 15, 3}, []int{98, 97, 97}, 7},
+		{"the month began three days ago", 4, []int{5, 2}, []int{100, 99, 99}, 3},
+	} {
+		d := dash(t, addLimits(t, month))
+		noon := time.Date(d.now().Year(), d.now().Month()+1, c.day, 12, 0, 0, 0, time.UTC)
+		d.advance(noon.Sub(d.now()))
+		for _, days := range c.spoke {
+			d.recordPast(berta, noon.AddDate(0, 0, -days))
+		}
+		d.flush()
+		w := decode[week](t, d.do("GET", channelPath+"/users/"+berta.ID+"/week?limit=month", nil, asOwner))
+		var left []int
+		for _, p := range w.Points {
+			left = append(left, p.Remaining)
+		}
+		if first := w.Points[0].At; !slices.Equal(left, c.left) || first.Day() != noon.AddDate(0, 0, -c.first).Day() {
+			t.Errorf("%s: %v from %v on, want %v", c.name, left, first, c.left)
+		}
+	}
+}
+
+// Usage of a month is kept for little more than a week. What isn't kept any more still counts.
+func TestWeek_UsageNotKept(t *testing.T) {
+	start := time.Date(2026, time.May, 10, 0, 0, 0, 0, time.UTC)
+	at := func(hour, remaining int) simulate.Point {
+		return simulate.Point{At: start.Add(time.Duration(hour) * time.Hour), Remaining: remaining}
+	}
+	state := limitinfo.Status{Remaining: 30, Picture: limitinfo.Picture{From: start.AddDate(0, 0, -9)}}
+	points := []simulate.Point{at(-5, 99), at(10, 98), at(20, 90)}
+	if got, want := presentPeriod(points, start, state), []simulate.Point{at(0, 39), at(10, 38), at(20, 30)}; !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if got := presentPeriod(nil, start, state); len(got) > 0 {
+		t.Errorf("without points: %v", got)
 	}
 }
 
