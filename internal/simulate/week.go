@@ -82,6 +82,7 @@ func (k *History) startTime(at time.Time) time.Time {
 }
 
 // solo is a Guard with one limit and one user, who also stands for everyone who shares the limit.
+// The Guard has no store, so its methods never wait, and need no context that ends.
 type solo struct {
 	guard  *chatguard.Guard
 	m      chatguard.Message // template of the user's messages
@@ -90,8 +91,8 @@ type solo struct {
 }
 
 // Remaining returns how many messages of the limit were left to the user, or to everyone who shares
-// it, at each change between two times. role is the user's role whose numbers apply. In each quarter hour, the history's usage is spent before
-// the changes are applied.
+// it, at each change between two times. role is the user's role whose numbers apply. In each
+// quarter hour, the history's usage is spent before the changes are applied.
 func Remaining(
 	limit chatguard.Limit, own chatguard.UserOverride, role chatguard.Role, known History, from, until time.Time,
 ) ([]Point, error) {

@@ -45,6 +45,9 @@ func (m *Model) judgeAgain(channel string, now time.Time) {
 	}
 }
 
+// judgeRow makes the Guard judge one user again. It never waits, except with exact sharing: then it
+// reads the user's row in the store, which bounds that time itself. It needs no context, because
+// whatever called it has already happened.
 func (m *Model) judgeRow(r row, now time.Time) {
 	e, err := limitinfo.Explain(context.Background(), m.opts.Guard, chatguard.Message{
 		ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.Roles}, SentAt: now, Cost: r.cost,
@@ -95,7 +98,8 @@ func (m *Model) Reloaded() {
 func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 
 // Amended judges a user again after a grant, pardon or other change. If nothing holds the user back
-// any more, the board says so. Amended never waits for disk, network or a reader.
+// any more, the board says so. Amended never waits for disk or a reader, and for the network only
+// with exact sharing (see judgeRow).
 func (m *Model) Amended(channelID, userID string) {
 	if r, ok := m.board.find(channelID, userID); ok {
 		m.judgeRow(r, m.opts.Guard.Now())
