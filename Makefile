@@ -92,17 +92,20 @@ plain: build/testrun
 	@packages=$$(sh scripts/packages.sh sequential) && $(GOTEST) -tags proxy -- $$packages ./packaging/proxy
 	cd bench && $(GOTEST) -- ./...
 
-# The examples, each a module of its own: first the two whose packages the other jobs compile, too.
-# The dependencies of the others are large; without inlining they compile in about half the time. The
-# tag nomsgpack makes gin leave out a codec that takes as long as all its other dependencies. The
-# race detector stops at 8,128 goroutines; a chat of 10,000 users has more.
+# The examples, each a module of its own: first those whose packages, above all SQLite, the other jobs
+# compile, too. So the flags for the bots name only their clients. The dependencies of the others are
+# large; without inlining they compile in about half the time. The tag nomsgpack makes gin leave out
+# a codec that takes as long as all its other dependencies. The race detector stops at 8,128
+# goroutines; a chat of 10,000 users has more.
 RECIPES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
-LARGE := $(filter-out examples/wschat examples/cluster,$(RECIPES))
+LARGE := $(filter-out examples/wschat examples/cluster examples/bots,$(RECIPES))
+BOTFLAGS := -vet=all -gcflags=github.com/bwmarrin/...=-l -gcflags=github.com/slack-go/...=-l -gcflags=gopkg.in/...=-l -gcflags=maunium.net/...=-l
 LARGEFLAGS := -vet=all -tags nomsgpack -gcflags=github.com/...=-l -gcflags=github.com/chatguard/...= -gcflags=google.golang.org/...=-l -gcflags=go.opentelemetry.io/...=-l
 
 recipes: build/testrun
 	@failed=; test() { (cd $$1 && shift && $(TESTRUN) $(LATER) "$$@" -- ./...) || failed=1; }; \
 	for recipe in examples/wschat examples/cluster; do test $$recipe -vet=all -tags browser; done; \
+	test examples/bots $(BOTFLAGS); \
 	for recipe in $(LARGE); do test $$recipe $(LARGEFLAGS); done; [ -z "$$failed" ]
 
 # Looks for tests that depend on the machine: runs those of packages that keep time N times, beside
