@@ -94,7 +94,7 @@ func (r *reader) readChannels(c *Config) error {
 		}
 		own, err := r.readChannel(c.Policy, keys, at.child(name))
 		if err == nil && !c.IsChecked(key) {
-			err = r.checkLadder(c, own, at.child(name))
+			err = r.checkTwitch(c, own, at.child(name))
 		}
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ func (r *reader) finish(c *Config) error {
 		return r.fail(place{"limit"}, "an empty list would limit nobody (leave it out for the two default limits)")
 	}
 	r.fitExempt(&c.Policy, nil)
-	return cmp.Or(r.checkPolicy(c.Policy, nil), r.checkLadder(c, c.Policy, nil))
+	return cmp.Or(r.checkPolicy(c.Policy, nil), r.checkTwitch(c, c.Policy, nil))
 }
 
 // check returns an error for a value that has the right type but can't work.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/penalties"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // checkPolicy validates the policy at the given place, and reports the error at the place of the
@@ -34,11 +35,17 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	return r.fail(at, "%s", strings.TrimPrefix(wrong.Problem, section+": ")) // the place repeats it
 }
 
-// checkLadder returns an error for a penalty that the bot doesn't know in a policy of a Twitch
-// channel. If the configuration has only chats of other servers, their penalties are up to them.
-func (r *reader) checkLadder(c *Config, p chatguard.Policy, at place) error {
+// checkTwitch returns an error for a penalty or a kind of message that the bot doesn't know in a
+// policy of a Twitch channel. If the configuration has only chats of other servers, both are up to
+// these servers.
+func (r *reader) checkTwitch(c *Config, p chatguard.Policy, at place) error {
 	if len(c.Twitch.Channels) == 0 && len(c.Check.Channels) > 0 {
 		return nil
+	}
+	for _, kind := range p.ExemptKinds {
+		if !slices.Contains(roles.TwitchKinds, kind) {
+			return r.fail(at.child("policy").child("exempt_messages"), "unknown kind of message %q (known: %s)", kind, roles.TwitchKinds)
+		}
 	}
 	for _, rung := range p.Penalties.Ladder {
 		if err := penalties.CheckRung(rung); err != nil {
