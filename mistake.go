@@ -16,8 +16,8 @@ type PolicyError struct {
 	// Limit is the name of the limit with the mistake. It is empty if the mistake isn't in a limit,
 	// or if the limit has no name.
 	Limit string
-	// Role is the role for which the limit's numbers are wrong. It is empty if they are
-	// wrong for everyone.
+	// Role is the role for which the limit's numbers are wrong. It is empty if they are wrong for
+	// everyone.
 	Role Role
 	// Parameter is the key in JSON and TOML, such as "burst" in a limit and "penalties.ladder" in a
 	// policy. It is empty if no single value is wrong. A role can also be refused for a value that
@@ -27,7 +27,7 @@ type PolicyError struct {
 	Problem   string // what is wrong, and what would be right
 }
 
-// Error names the limit, if there is one, and the problem.
+// Error names the limit and the role, if there are any, and the problem.
 func (e *PolicyError) Error() string {
 	m := limits.Mistake{Limit: e.Limit, Role: string(e.Role), Problem: e.Problem}
 	return m.Error()

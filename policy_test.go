@@ -54,9 +54,9 @@ func TestPolicy_Validate(t *testing.T) {
 		`limit "window": every is 60ns, want 1µs or more: is the unit missing, as in 60*time.Second?`: func(p *Policy) {
 			p.Limits = append(p.Limits, FixedWindowLimit("window", 5, 60))
 		},
-		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
-		`limit "burst": for a role: burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Burst: -1}} },
-		`limit "burst": for a role: token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Messages: 1}} },
+		`limit "burst": burst is 0, want 1 or more`:                                              func(p *Policy) { p.Limits[0].Burst = 0 },
+		`limit "burst": for role "vip": burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Burst: -1}} },
+		`limit "burst": for role "vip": token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Messages: 1}} },
 		`limit "burst": unknown role "vpi" (known: vip, moderator)`: func(p *Policy) {
 			p.Roles, p.Exempt, p.Limits[0].Roles = []Role{vip, RoleModerator}, nil, map[Role]Override{"vpi": {}}
 		},

@@ -288,9 +288,9 @@ func TestReserve_Invalid(t *testing.T) {
 	room.Roles = map[Role]Override{vip: {Burst: 4}}
 	reserving.Reserve, whole.Reserve = 1, 10
 	for want, limit := range map[string]Limit{
-		`chatguard: limit "room": for a role: reserve is 4, want 0 to 3, less than the limit holds`: room,
-		`chatguard: limit "room": reserve is 10, want 0 to 9, less than the limit holds`:            whole,
-		`chatguard: limit "burst": cascade has no "reserve": set it on the other limits`:            reserving,
+		`chatguard: limit "room": for role "vip": reserve is 4, want 0 to 3, less than the limit holds`: room,
+		`chatguard: limit "room": reserve is 10, want 0 to 9, less than the limit holds`:                whole,
+		`chatguard: limit "burst": cascade has no "reserve": set it on the other limits`:                reserving,
 	} {
 		if err := (Policy{Limits: []Limit{limit}}).Validate(); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

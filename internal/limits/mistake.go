@@ -22,11 +22,11 @@ func MistakeIn(parameter string, value any, problem string, args ...any) error {
 	return &Mistake{Parameter: parameter, Value: value, Problem: fmt.Sprintf(problem, args...)}
 }
 
-// Error names the limit, if there is one, and the problem.
+// Error names the limit and the role, if there are any, and the problem.
 func (m *Mistake) Error() string {
 	text := m.Problem
 	if m.Role != "" {
-		text = "for a role: " + text
+		text = fmt.Sprintf("for role %q: %s", m.Role, text)
 	}
 	if m.Limit != "" {
 		text = fmt.Sprintf("limit %q: %s", m.Limit, text)

@@ -58,12 +58,12 @@ func TestCompile_InvalidParameters(t *testing.T) {
 		{given("daily-window", Params{Messages: 1, ResetAt: "-1:00"}), `reset_at "-1:00"`},
 		{given("daily-window", Params{Messages: 1, Every: time.Hour}), `no "every"`},
 		{given("", Params{}), `unknown algorithm ""`},
-		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole("vip", Numbers{Burst: -1}), "for a role: burst is -1"},
-		{given("token-bucket", Params{Burst: 2, Refill: 1}).withRole("vip", Numbers{Refill: 1 << 61}), "for a role: burst × refill is too long"},
-		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole("new", Numbers{Messages: 5}), `for a role: token-bucket has no "messages"`},
-		{given("leaky-bucket", Params{Every: 1}).withRole("owner", Numbers{Queue: -5}), "for a role: queue is -5"},
-		{given("sliding-log", Params{Messages: 1, Every: 1}).withRole("subscriber", Numbers{Messages: 1 << 40}), "for a role: messages is 1099511627776"},
-		{given("daily-window", Params{Messages: 1}).withRole("subscriber", Numbers{Refill: 1}), `for a role: daily-window has no "refill"`},
+		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole("vip", Numbers{Burst: -1}), `for role "vip": burst is -1`},
+		{given("token-bucket", Params{Burst: 2, Refill: 1}).withRole("vip", Numbers{Refill: 1 << 61}), `for role "vip": burst × refill is too long`},
+		{given("token-bucket", Params{Burst: 1, Refill: 1}).withRole("new", Numbers{Messages: 5}), `for role "new": token-bucket has no "messages"`},
+		{given("leaky-bucket", Params{Every: 1}).withRole("owner", Numbers{Queue: -5}), `for role "owner": queue is -5`},
+		{given("sliding-log", Params{Messages: 1, Every: 1}).withRole("subscriber", Numbers{Messages: 1 << 40}), `for role "subscriber": messages is 1099511627776`},
+		{given("daily-window", Params{Messages: 1}).withRole("subscriber", Numbers{Refill: 1}), `for role "subscriber": daily-window has no "refill"`},
 		{given("fixed-window", Params{Messages: 1, Every: 1}).withScope(Scopes), "unknown scope 4"},
 	}
 	for _, windowed := range []string{"fixed-window", "user-window", "sliding-window", "sliding-log"} {
