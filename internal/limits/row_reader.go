@@ -86,13 +86,17 @@ func (in *rowReader) header(list *RoleList) (h rowHeader, err error) {
 		return h, errForeignRow
 	} else if version > rowVersion {
 		return h, fmt.Errorf("%w (version %d, this one reads %d)", ErrRowVersion, version, rowVersion)
-	} else if h.version = version; version < firstRowVersion {
+	} else if h.version = version; version == 0 {
 		return h, errStateBytes
 	}
 	h.writes = in.writes()
 	h.kept = int64(in.number(math.MaxInt64))
 	h.last = int64(in.number(MaxTime - 1))
-	h.series, h.roles = uint8(in.number(maxSeries)), in.roles(list)
+	if h.version < firstRowVersion {
+		h.series, h.roles = in.numberedRoles(list)
+	} else {
+		h.series, h.roles = uint8(in.number(maxSeries)), in.roles(list)
+	}
 	h.flags = in.byte()
 	if in.bad {
 		return h, errStateBytes

@@ -38,7 +38,7 @@ type foreignUsage struct {
 //	the override, grants and pardons as JSON, if the flags say so
 //
 // A text or a list of words follows its length. Other numbers are varints. until is 0 if it follows
-// from the rest.
+// from the rest. Before version 3, series << 7 | roles was one number: see numberedRoles.
 const (
 	firstRowVersion = 3
 	moreRowVersion  = 4 // of a row with a limit that has more parameters: see appendMore
@@ -79,7 +79,7 @@ func (h *rowHeader) append(b []byte) []byte {
 
 // RowFormats returns the versions of rows' bytes that this program reads. It writes each row in the
 // first of them that can represent it.
-func RowFormats() []int { return []int{firstRowVersion, moreRowVersion} }
+func RowFormats() []int { return []int{1, 2, firstRowVersion, moreRowVersion} }
 
 // ErrRowVersion means that a row was written by a later version.
 var ErrRowVersion = errors.New("the row was written by a later version of chatguard")

@@ -38,6 +38,7 @@ const (
 // Override, grants and pardons are JSON.
 const (
 	stateVersion = 2
+	bitsVersion  = 1 // the last one with a bit for each role: see numberedRoles
 	standingCode = 0
 	givenCode    = 255
 )
@@ -112,10 +113,14 @@ func appendNumbers(buffer []byte, numbers ...uint64) []byte {
 
 // open returns the code of the bytes, and the remaining bytes.
 func (r *StateRow) open() (code byte, data []byte, err error) {
-	if len(r.Data) < 2 || r.Data[0] != stateVersion {
+	if len(r.Data) < 2 || r.Data[0] != stateVersion && r.Data[0] != bitsVersion {
 		return 0, nil, errStateBytes
 	}
-	return r.Data[1], r.Data[2:], nil
+	code, data = r.Data[1], r.Data[2:]
+	if r.Data[0] == bitsVersion && code != standingCode && code != givenCode {
+		data, err = nameRoles(data)
+	}
+	return code, data, err
 }
 
 func readNumbers(numbers []uint64, data []byte) ([]uint64, error) {
