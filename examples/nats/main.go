@@ -96,8 +96,8 @@ func (c *chat) Check(client server.ClientAuthentication) bool {
 	}
 	c.sessions[client.GetID()] = session
 	client.RegisterUser(&server.User{Username: user.ID, Permissions: &server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: []string{"say.*." + user.ID}}, // nobody speaks for another user
-		Subscribe: &server.SubjectPermission{Allow: []string{"room.*", "_INBOX.>"}},
+		Publish:   &server.SubjectPermission{Allow: []string{"say.*." + user.ID}},              // nobody speaks for another user
+		Subscribe: &server.SubjectPermission{Allow: []string{"room.*", inbox(user.ID) + ".>"}}, // nobody reads another user's answers
 	}})
 	return true
 }
@@ -115,10 +115,17 @@ func (c *chat) close(m *nats.Msg) {
 	delete(c.sessions, event.Client.ID)
 }
 
+// inbox returns the prefix of the subjects on which a user gets answers. Clients set it with
+// nats.CustomInboxPrefix.
+func inbox(userID string) string { return "_INBOX." + userID }
+
 // say judges a message. Which of the user's connections it comes from makes no difference.
 func (c *chat) say(m *nats.Msg) {
 	subject := strings.Split(m.Subject, ".")
 	room, user := subject[1], chatguard.User{ID: subject[2]}
+	if !strings.HasPrefix(m.Reply, inbox(user.ID)+".") {
+		return // the answer would be published for the user where the user may not publish
+	}
 	if !rooms[room] {
 		_ = m.Respond([]byte(`{"error":"there is no such room"}`))
 		return

@@ -29,7 +29,11 @@ func serve(t *testing.T) *chat {
 
 func dial(t *testing.T, c *chat, token string) (*nats.Conn, error) {
 	t.Helper()
-	conn, err := nats.Connect(c.server.ClientURL(), nats.Token(token), nats.NoReconnect())
+	options := []nats.Option{nats.Token(token), nats.NoReconnect()}
+	if user, known := accounts[token]; known {
+		options = append(options, nats.CustomInboxPrefix(inbox(user.ID)))
+	}
+	conn, err := nats.Connect(c.server.ClientURL(), options...)
 	if err == nil {
 		t.Cleanup(conn.Close)
 	}
@@ -73,6 +77,32 @@ func TestChat_Messages(t *testing.T) {
 	}
 	if err := anna.Flush(); err != nil || !errors.Is(anna.LastError(), nats.ErrPermissionViolation) {
 		t.Errorf("anna speaks for eve: %v, %v", err, anna.LastError())
+	}
+}
+
+// The server's answer never goes where the user may not publish.
+func TestChat_ForgedReplies(t *testing.T) {
+	c := serve(t)
+	anna, err := dial(t, c, "anna's token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lobby, err := anna.SubscribeSync("room.lobby")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reply := range []string{"room.lobby", "say.lobby.eve", inbox("eve") + ".1"} {
+		if err := anna.PublishRequest("say.lobby.anna", reply, []byte("forged")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{"1", "2", "3"} { // nothing is spent by the others
+		if _, err := anna.Request("say.lobby.anna", []byte(text), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := lobby.NextMsg(time.Minute); err != nil || string(m.Data) != text {
+			t.Errorf("the lobby hears %v, %v", m, err)
+		}
 	}
 }
 
