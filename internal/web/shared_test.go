@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -21,16 +22,24 @@ type sharedStore struct {
 	now   func() time.Time // set by the dashboard
 	rows  map[[2]string][]byte
 	state live.Shared
+
+	written func() // is called when a swap has written rows
 }
 
 func newSharedStore() *sharedStore {
 	return &sharedStore{rows: map[[2]string][]byte{}, state: live.Shared{Mode: live.ShareExact, Up: true, Since: time.Now()}}
 }
 
-func (s *sharedStore) Timeout() time.Duration                                    { return time.Minute }
-func (s *sharedStore) Number() (int, bool)                                       { return 0, true }
-func (s *sharedStore) Clock() (time.Time, time.Duration)                         { return s.now(), 0 }
-func (s *sharedStore) Overrides(context.Context, string) (ids []string, _ error) { return nil, nil }
+func (s *sharedStore) Timeout() time.Duration            { return time.Minute }
+func (s *sharedStore) Number() (int, bool)               { return 0, true }
+func (s *sharedStore) Clock() (time.Time, time.Duration) { return s.now(), 0 }
+
+func (s *sharedStore) Overrides(context.Context, string) (ids []string, err error) {
+	if !s.health().Up {
+		return nil, fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", shared.ErrAway)
+	}
+	return nil, nil
+}
 
 func (s *sharedStore) Swap(_ context.Context, swaps []*shared.Swap) {
 	s.mu.Lock()
@@ -45,8 +54,12 @@ func (s *sharedStore) Swap(_ context.Context, swaps []*shared.Swap) {
 			swap.Done = swap.Done && bytes.Equal(r.Was, swap.Rows[i].Now)
 		}
 		for _, r := range swap.Rows {
-			if swap.Done {
-				s.rows[[2]string{r.ChannelID, r.UserID}] = r.Is
+			if !swap.Done || bytes.Equal(r.Was, r.Is) {
+				continue
+			}
+			s.rows[[2]string{r.ChannelID, r.UserID}] = r.Is
+			if s.written != nil {
+				s.written()
 			}
 		}
 	}
@@ -99,8 +112,35 @@ func TestShared_ChangesWhileAway(t *testing.T) {
 	} {
 		d.wantProblem(change.path, change.method, change.path, change.body, owned, http.StatusServiceUnavailable, "The shared store doesn't answer")
 	}
+	d.wantProblem("list", "GET", channelPath+"/overrides", nil, owned, http.StatusServiceUnavailable, "The shared store doesn't list the custom limits")
 	s.setState(true, d.now(), "")
 	d.wantStatus("when the store is back", http.StatusOK, "POST", user+"/grant", map[string]any{"messages": 5, "limit": "burst"}, asOwner)
+}
+
+// A change that the store has made is answered and recorded, even if the store goes away right
+// after it.
+func TestShared_LastChangeIsRecorded(t *testing.T) {
+	s := newSharedStore()
+	d := dashShared(t, s)
+	s.written = func() { s.state.Up = false }
+	d.say(spammer, 1)
+	user := channelPath + "/users/" + spammer.ID
+	for _, change := range []struct {
+		action       journal.AuditAction
+		method, path string
+		body         any
+	}{
+		{journal.UserOverridden, "PUT", user + "/override", chatguard.UserOverride{Timezone: "Europe/Berlin"}},
+		{journal.UserExempted, "POST", user + "/exempt", nil},
+		{journal.UserGranted, "POST", user + "/grant", map[string]any{"messages": 5, "limit": "burst"}},
+		{journal.UserReset, "POST", user + "/reset", nil},
+	} {
+		s.setState(true, d.now(), "")
+		d.wantStatus(change.path, http.StatusOK, change.method, change.path, change.body, asOwner)
+		if got := d.newestAudit().Action; got != change.action || s.health().Up {
+			t.Errorf("%s: the newest change is %s", change.path, got)
+		}
+	}
 }
 
 func TestShared_Status(t *testing.T) {
