@@ -102,6 +102,16 @@ test("limits: a rule follows its numbers, and a wrong one can't be saved", async
   await see(() => text("#save") === "Save and enforce");
 });
 
+test("limits: an action of the program stays on the ladder", async () => {
+  const kept = serveLimits((policy) => (policy.penalties.ladder = ["delete", "mute", "ban"]));
+  await openLimits();
+  assert.deepEqual(all(".rung select").map((select) => select.value), ["delete", "mute", "ban"]);
+  assert.deepEqual([texts("#rung-0-action option").includes("mute"), texts("#rung-1-action option").at(-1)], [false, "mute"]);
+  await write("#burst-0", "7");
+  await save();
+  assert.deepEqual(kept.policy.penalties.ladder, ["delete", "mute", "ban"]);
+});
+
 test("limits: durations as people type them", async () => {
   const kept = serveLimits();
   await openLimits();

@@ -109,6 +109,7 @@ function stepName({ action, length }) {
 function Rung({ rung: { action, length }, index, form, mayEdit }) {
   const id = `rung-${index}`, step = index + 1;
   const last = form.draft.rungs.length - 1;
+  const actions = action in todo ? Object.keys(todo) : [...Object.keys(todo), action]; // the program's own
   /** @param {{target: HTMLSelectElement}} event */
   const choose = (event) => setRung(index, { action: event.target.value, length: event.target.value === "timeout" ? length || usualTimeout() : "" });
   return html`
@@ -116,7 +117,7 @@ function Rung({ rung: { action, length }, index, form, mayEdit }) {
       <div class="rung">
         ${mayEdit
           ? html`<select id=${`${id}-action`} aria-label=${t("limits.step-penalty", { step })} value=${action} onChange=${choose}>
-              ${Object.entries(todo).map(([value, words]) => html`<option value=${value} selected=${value === action}>${words}</option>`)}
+              ${actions.map((value) => html`<option value=${value} selected=${value === action}>${todo[value] ?? value}</option>`)}
             </select>`
           : html`<span>${todo[action] ?? action}</span>`}
         ${action === "timeout" && html`
