@@ -5,7 +5,7 @@ import { algorithmOf } from "../static/app/words/algorithms.js";
 import { clockText, createClock, spanText } from "../static/lab/clock.js";
 import { go, goDuration, json, toml } from "../static/lab/copy.js";
 import { createQueue } from "../static/lab/engine.js";
-import { closest, readField, stops } from "../static/lab/fields.js";
+import { closest, readField, stops, withPeriod } from "../static/lab/fields.js";
 import { createTally } from "../static/lab/figures.js";
 import { nameOf } from "../static/lab/names.js";
 import { groups, untilWithin } from "../static/lab/schedule.js";
@@ -171,6 +171,15 @@ test("recorded: a start in a link is shown until another part is chosen", () => 
 });
 
 const lanes = [{ id: 1, limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "1m30s" }, { name: "daily", algorithm: "daily-window", messages: 300, per: "user-everywhere" }] }];
+
+test("limits: only a week has a first day, and a day is the default", () => {
+  const daily = { name: "daily", algorithm: "daily-window", messages: 300 };
+  const week = { ...daily, period: /** @type {const} */ ("week"), first_day: /** @type {const} */ ("sunday") };
+  assert.deepEqual(withPeriod(daily, "month"), { ...daily, period: "month" });
+  assert.deepEqual(withPeriod(week, "week"), week);
+  assert.deepEqual(withPeriod(week, "month"), { ...daily, period: "month" });
+  assert.deepEqual(withPeriod(week, "day"), daily);
+});
 
 test("copy: as TOML, Go and JSON", () => {
   assert.equal(toml(lanes), '[[limit]]\nname = "burst"\nalgorithm = "token-bucket"\nburst = 3\nrefill = "1m30s"\n\n[[limit]]\nname = "daily"\nalgorithm = "daily-window"\nmessages = 300\nper = "user-everywhere"\n');

@@ -1,11 +1,13 @@
 // @ts-check
-// The numbers of a limit: a field and a slider for each parameter that the engine lists.
+// The numbers of a limit: a field and a slider for each parameter that the engine lists. A choice of
+// names has a select.
 
 import { t } from "../text/text.js";
 import { html, useState } from "../vendor/htm-preact.js";
-import { algorithmOf } from "../app/words/algorithms.js";
+import { Choice } from "../app/widgets/field.js";
+import { algorithmOf, periodNames } from "../app/words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../app/words/lengths.js";
-import { length } from "../app/words/time.js";
+import { length, weekdayName } from "../app/words/time.js";
 /** @import { Field } from "../app/words/algorithms.js" */
 /** @import { Limit } from "./state.js" */
 
@@ -37,16 +39,32 @@ export function readField({ isLength, least, most }, text) {
 // LimitFields shows the numbers of a limit. onChange gets the changed limit.
 /** @param {{id: string, limit: Limit, onChange: (limit: Limit) => void}} props */
 export function LimitFields({ id, limit, onChange }) {
-  const { fields } = algorithmOf(limit);
+  const { fields, choices } = algorithmOf(limit);
   /** @type {Record<string, any>} */
   const values = limit;
   return html`
     <div class="lab-fields">
       ${Object.entries(fields).map(([name, field]) => html`
         <${NumberField} key=${`${limit.algorithm} ${name}`} id=${`${id}-${name}`} field=${field} value=${values[name]} onChange=${(/** @type {any} */ value) => onChange({ ...limit, [name]: value })} />`)}
+      ${choices.period && html`
+        <${Choice} id=${`${id}-period`} label=${t("lab.period")} value=${limit.period || "day"} options=${named(choices.period, (name) => periodNames[name])}
+          onChoose=${(/** @type {string} */ period) => onChange(withPeriod(limit, period))} />
+        ${limit.period === "week" && html`<${Choice} id=${`${id}-first_day`} label=${t("lab.first-day")} value=${limit.first_day || "monday"} options=${named(choices.first_day, weekdayName)}
+          onChoose=${(/** @type {string} */ day) => onChange(/** @type {Limit} */ ({ ...limit, first_day: day }))} />`}
+      `}
     </div>
   `;
 }
+
+// withPeriod returns the limit with another period. Only a week has a first day, and a day is the
+// default.
+/** @param {Limit} limit @param {string} period @returns {Limit} */
+export function withPeriod({ period: _, first_day: day, ...rest }, period) {
+  return /** @type {Limit} */ ({ ...rest, ...(period !== "day" && { period }), ...(period === "week" && day && { first_day: day }) });
+}
+
+/** @param {string[]} values @param {(value: string) => string} nameOf */
+const named = (values, nameOf) => Object.fromEntries(values.map((value) => [value, nameOf(value)]));
 
 /** @param {Field} field @param {number | string | undefined} value */
 const textOf = ({ isLength }, value) => (isLength ? (value ? lengthText(nanoseconds(String(value))) : "") : String(value ?? 0));

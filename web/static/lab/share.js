@@ -14,7 +14,7 @@ import { errorOf, fieldsOf, kinds } from "./traffic.js";
 
 const longestSent = 200; // messages that a link holds
 
-// words are the keys of a limit that no field edits.
+// words are the keys of a limit whose values are texts as they are.
 const words = ["name", "per", "timezone", "reset_at", "period", "first_day", "count_throttled"];
 
 // encode writes a value so that it can't be taken for a separator.
