@@ -10,8 +10,8 @@
 //
 // A message passes through the package like this:
 //
-// Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict
-// ──> observer
+//	Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict
+//	──> observer
 //
 // Limits use one of eight algorithms ([Algorithm]) and one of four scopes ([Scope]). Roles and
 // single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
@@ -69,8 +69,9 @@
 // them starts a goroutine. [Guard.Wait], [Verdict.Hold], [HoldQueue].Run and handlers from
 // Guard.Wrap wait, but no longer than their context. With a shared store, Check and the methods
 // that read or change single users wait for the store. What a dropped message has spent is given
-// back also after the context has ended, which may take as long as the store's timeout. Plain values such as Policy, Message and Verdict can be
-// copied. Changing one that another goroutine uses is a data race, as usual.
+// back also after the context has ended, which may take as long as the store's timeout. Plain
+// values such as Policy, Message and Verdict can be copied. Changing one that another goroutine
+// uses is a data race, as usual.
 //
 // # Clock
 //
