@@ -5,7 +5,6 @@ import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../words/lengths.js";
 import { isAcrossChannels } from "../words/scopes.js";
 import { numbersOf, textsOf } from "../words/typed.js";
-/** @import { MessageKind } from "../words/message-kinds.js" */
 /** @import { Texts } from "../words/typed.js" */
 
 /**
@@ -13,7 +12,7 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {Api.Policy["mode"]} mode
  * @property {string} timezone
  * @property {string[]} exempt
- * @property {MessageKind[]} exemptMessages
+ * @property {string[]} exemptMessages
  * @property {DraftLimit[]} limits
  * @property {Rung[]} rungs
  * @property {Texts} lengths the durations of penalties
