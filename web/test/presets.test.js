@@ -11,7 +11,7 @@ await loadTexts("words", "rules", "limits");
 
 const total = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere" };
 const policy = (news = {}) => ({
-  mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator", "vip"], exempt_messages: ["bits"],
+  roles: ["moderator", "vip", "subscriber", "first_timer"], mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator", "vip"], exempt_messages: ["bits"],
   limits: [{ name: "slow", algorithm: "leaky-bucket", every: "2s", queue: 3 }, total, { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s", mode: "observe", roles: { vip: { burst: 5 } } }],
   penalties: { ladder: ["delete"], strike_every: "1s", forget_after: "1h" },
   ...news,
@@ -29,6 +29,11 @@ test("presets: replace limits and penalties, and keep the rest", () => {
     assert.deepEqual(errors, {});
     assert.deepEqual(wanted, { ...policy(), limits: [...preset.limits, total], penalties: preset.penalties });
   }
+});
+
+test("presets: only roles of the policy have numbers", () => {
+  const { wanted } = filled(presets()[0], policy({ roles: ["moderator", "vip"] }));
+  assert.deepEqual(wanted.limits.flatMap((limit) => Object.keys(limit.roles ?? {})).filter((role) => role !== "vip"), []);
 });
 
 test("presets: keep what is being edited elsewhere", () => {

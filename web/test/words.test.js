@@ -52,7 +52,7 @@ test("roles: in falling order, without everyone", () => {
   assert.equal(roleNames(["everyone", "vip", "lead_moderator"]), "lead moderator, vip");
   assert.equal(roleNames(undefined), "");
   assert.equal(capitalised(roleGroup("first_timer")), "First-timers");
-  assert.equal(roleGroup("new_role"), "new role");
+  assert.equal(roleGroup("new_role"), "new_role");
 });
 
 test("changes: a line each", () => {

@@ -15,7 +15,7 @@ const icons = { broadcaster: "broadcaster", lead_moderator: "moderator", moderat
 // Roles shows the icon of each role, highest first. A role of the program's own has its name.
 /** @param {{roles: string[] | undefined}} props */
 export function Roles({ roles: held }) {
-  return heldRoles(held).map((role) => !icons[role] ? html`<span class="role" key=${role}>${roleName(role)}</span> ` : html`
+  return heldRoles(held).map((role) => !Object.hasOwn(icons, role) ? html`<span class="role" key=${role}>${roleName(role)}</span> ` : html`
     <span class="role ${role}" key=${role} title=${roleName(role)}><${Icon} name=${icons[role]} /><span class="unseen">${t("widgets.role-before", { role: roleName(role) })}</span></span>
   `);
 }
