@@ -175,7 +175,7 @@ func TestPolicyShow_OnlyObserves(t *testing.T) {
 	s.stop()
 	s.storeRaw(1, marshal(t, config.DefaultPolicy()), `[{"key":"penalties.ladder","to":["drop"]}]`)
 	shown := s.run("policy", "show")
-	if !strings.Contains(shown, "\n# Only observing: penalties.ladder has \"drop\"") || !strings.Contains(shown, "\nmode = \"observe\"\n") {
+	if !strings.Contains(shown, "\n# Only observing: penalties: the ladder has \"drop\"") || !strings.Contains(shown, "\nmode = \"observe\"\n") {
 		t.Errorf("policy show says\n%s", shown)
 	}
 }
