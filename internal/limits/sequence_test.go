@@ -58,8 +58,9 @@ type world struct {
 
 	present Present
 
-	now    int64
-	notAgo int64 // time of the last change; messages are later
+	now      int64
+	earliest int64 // no time is earlier
+	notAgo   int64 // time of the last change; messages are later
 	// zoneChanged is set after a change of zone. From then on the clock doesn't jump back, because
 	// it is undefined whether the change of day would be repeated.
 	zoneChanged bool
@@ -84,14 +85,14 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 	}
 	// Start near a night with a clock change, in either direction, or near the beginning of time,
 	// but not in a week or month that began before 1970.
-	early := int64(4 * time.Hour)
+	w.earliest = int64(time.Hour)
 	if slices.ContainsFunc(limits, func(l Limit) bool { return l.Algorithm == "daily-window" }) {
-		early += 40 * aDay
+		w.earliest += 40 * aDay
 	}
 	w.now = rapid.SampledFrom([]int64{
 		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(),
 		time.Date(2026, 10, 24, 20, 0, 0, 0, time.UTC).UnixNano(),
-		early,
+		w.earliest + int64(3*time.Hour),
 	}).Draw(rt, "beginning")
 	return w
 }
@@ -115,7 +116,7 @@ func (w *world) nextTime() int64 {
 	if w.zoneChanged {
 		next = max(next, w.latest-int64(time.Minute))
 	}
-	next = max(next, w.notAgo, int64(time.Hour))
+	next = max(next, w.notAgo, w.earliest)
 	w.latest = max(w.latest, next)
 	return next
 }

@@ -178,6 +178,8 @@ func (e *Event) clean() {
 	}
 	each(mostName, &e.Node)
 	if e.Channel != nil {
+		own := *e.Channel // other events may share it
+		e.Channel = &own
 		each(mostName, &e.Channel.Login)
 	}
 	if e.Raid != nil {
