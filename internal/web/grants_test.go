@@ -22,16 +22,6 @@ func (d *dashboard) listGrants() shownGrants {
 	return decode[shownGrants](d, d.do("GET", "/api/v1/access", nil, asOwner))
 }
 
-// newestAudit returns the newest change.
-func (d *dashboard) newestAudit() auditAnswered {
-	d.Helper()
-	page := decode[auditAnswer](d, d.do("GET", "/api/v1/audit?n=1&channel="+channelID, nil, asOwner))
-	if len(page.Changes) == 0 {
-		d.Fatal("no changes")
-	}
-	return page.Changes[0]
-}
-
 func TestGrants_TokenMadeUsedEnded(t *testing.T) {
 	d := dash(t)
 	made := decode[madeToken](t, d.do("POST", "/api/v1/tokens", tokenWanted{Name: "anna", Role: auth.Help, Expires: "90d"}, asOwner))

@@ -191,3 +191,13 @@ type auditAnswered struct {
 	shownAudit
 	Detail json.RawMessage `json:"detail"`
 }
+
+// newestAudit returns the newest change.
+func (d *dashboard) newestAudit() auditAnswered {
+	d.Helper()
+	page := decode[auditAnswer](d, d.do("GET", "/api/v1/audit?n=1&channel="+channelID, nil, asOwner))
+	if len(page.Changes) == 0 {
+		d.Fatal("no changes")
+	}
+	return page.Changes[0]
+}
