@@ -195,8 +195,8 @@ func (p *Policy) roleList() (*limits.RoleList, error) {
 	return limits.NewRoleList(namesOf(known), string(RoleEveryone)), nil
 }
 
-// withKnown returns the known roles with those of a parameter of the policy. If the policy lists its
-// roles, a role that it doesn't list is an error, which begins with prefix.
+// withKnown returns the known roles with those of a parameter of the policy. If the policy lists
+// its roles, a role that it doesn't list is an error, which begins with prefix.
 func (p *Policy) withKnown(known []Role, parameter, prefix string, roles []Role) ([]Role, error) {
 	for _, r := range roles {
 		if slices.Contains(known, r) {

@@ -53,8 +53,8 @@
 // an error for a message that it can't judge, such as one without a user ID. That is a mistake of
 // the program, and the message isn't counted. With a shared store, Check can also return its
 // context's error. Log the error, and don't show the message. The errors that a program may have to
-// tell apart are variables or types for [errors.Is] and [errors.As]. The methods that read or change
-// a single user return the shared store's errors; see [Options].Shared.
+// tell apart are variables or types for [errors.Is] and [errors.As]. The methods that read or
+// change a single user return the shared store's errors; see [Options].Shared.
 //
 // # Zero values
 //
@@ -76,7 +76,7 @@
 // # Clock
 //
 // No decision reads a clock. A message has its own time. If that time is zero, the Guard reads its
-// clock once, before the decision; see [Options].Now. The methods that change a Guard do the same. A
-// program that judges old messages again sets Options.Now to a clock that shows their times.
+// clock once, before the decision; see [Options].Now. The methods that change a Guard do the same.
+// A program that judges old messages again sets Options.Now to a clock that shows their times.
 // [Guard.Wait], Verdict.Hold and HoldQueue wait in real time, whatever Options.Now shows.
 package chatguard

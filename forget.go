@@ -136,7 +136,7 @@ func (cs *channels) sweepAfter(last int64, now time.Time) {
 	}
 }
 
-// removed remembers the removed channels that had no policy of their own, up to a number. A store
+// removed remembers the channels that were removed last and had no policy of their own. A store
 // keeps strikes longer in a channel that the Guard hasn't seen, but not in one of these.
 type removed struct{ recent, older map[uint64]bool }
 

@@ -86,9 +86,9 @@ func NewHoldQueue(guard *Guard, size int) *HoldQueue {
 
 // Add puts an allowed message at the end of the queue. Run calls deliver when the message's delay
 // is over and all messages before it are delivered. Add returns false if the queue is full, if Run
-// has ended, or if v is throttled. The caller should then drop the message; deliver is never called,
-// and what the message has spent is given back. Add never waits for a delivery. With Options.Shared,
-// giving back waits for the store as Refund does, even if the context has ended.
+// has ended, or if v is throttled. The caller should then drop the message; deliver is never
+// called, and what the message has spent is given back. Add never waits for a delivery. With
+// Options.Shared, giving back waits for the store as Refund does, even if the context has ended.
 func (q *HoldQueue) Add(ctx context.Context, v Verdict, deliver func()) bool {
 	if !v.Allowed {
 		return false
@@ -235,10 +235,10 @@ func (g *Guard) Reserve(ctx context.Context, m Message) (*Reservation, error) {
 	return &Reservation{Verdict: v, guard: g}, nil
 }
 
-// Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the message
-// was throttled, if the reservation is already cancelled, or on a nil *Reservation. The error is that
-// of Refund; after one that isn't shared.ErrUnconfirmed, a second Cancel tries again. If the request's
-// context has ended, pass context.WithoutCancel of it.
+// Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the
+// message was throttled, if the reservation is already cancelled, or on a nil *Reservation. The
+// error is that of Refund; after one that isn't shared.ErrUnconfirmed, a second Cancel tries again.
+// If the request's context has ended, pass context.WithoutCancel of it.
 func (r *Reservation) Cancel(ctx context.Context) error {
 	if r == nil || r.cancelled.Swap(true) {
 		return nil

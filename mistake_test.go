@@ -35,7 +35,8 @@ func fieldOf(structure any, key string) reflect.Value {
 
 func setKey(structure any, key string, n int64) { fieldOf(structure, key).SetInt(n) }
 
-// Whatever bound a parameter exceeds, for everyone, a role or a user, the error names the parameter.
+// Whatever bound a parameter exceeds, for everyone, a role or a user, the error names the
+// parameter.
 func TestPolicyError_EachParameter(t *testing.T) {
 	for _, a := range limits.Algorithms() {
 		for _, p := range a.Parameters {

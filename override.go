@@ -146,8 +146,8 @@ func (g *Guard) UserOverride(ctx context.Context, k Key) (UserOverride, error) {
 // UserOverrides returns the overrides of the users that have one in a channel, by user ID. If the
 // channel ID is empty, they are those for the PerUserEverywhere limits. It omits exemptions that
 // have ended by the Guard's clock. There are none in an unknown channel. With Options.Shared,
-// UserOverrides asks the store. If the store doesn't answer, UserOverrides returns the store's error
-// and the overrides that the Guard knows. Otherwise, the only error is ErrTime.
+// UserOverrides asks the store. If the store doesn't answer, UserOverrides returns the store's
+// error and the overrides that the Guard knows. Otherwise, the only error is ErrTime.
 func (g *Guard) UserOverrides(ctx context.Context, channelID string) (map[string]UserOverride, error) {
 	now, err := nanoseconds(g.Now())
 	if err != nil {

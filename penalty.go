@@ -48,8 +48,8 @@ const maxTimeout = 365 * day
 // program's own action. A duration may be in days, as in "timeout 14d".
 type Penalty struct {
 	Action Action
-	// Duration is the duration of a timeout: whole seconds from 1 s to 365 days. A platform may allow
-	// less; Twitch allows 14 days.
+	// Duration is the duration of a timeout: whole seconds from 1 s to 365 days. A platform may
+	// allow less; Twitch allows 14 days.
 	Duration time.Duration
 	// UntilRefill makes a timeout last until the user may speak again, for 1 s to 14 days. Duration
 	// is then unused.

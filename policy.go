@@ -83,8 +83,8 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// Validate returns an error that contains the first mistake in the policy as a [PolicyError], or nil
-// if a Guard can use the policy.
+// Validate returns an error that contains the first mistake in the policy as a [PolicyError], or
+// nil if a Guard can use the policy.
 func (p Policy) Validate() error {
 	_, err := compile(p)
 	return err

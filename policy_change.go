@@ -138,9 +138,9 @@ func (c *channel) rebase(base *compiled) (*compiled, error) {
 	return compileHeld(policy, false)
 }
 
-// adoptRoles adds the roles of base's PerUserEverywhere and PerEverywhere limits to the policy's list
-// of roles. If the policy has no list, it gets that of base, followed by the roles that only the
-// policy names.
+// adoptRoles adds the roles of base's PerUserEverywhere and PerEverywhere limits to the policy's
+// list of roles. If the policy has no list, it gets that of base, followed by the roles that only
+// the policy names.
 func (p *Policy) adoptRoles(base *compiled) {
 	if len(p.Roles) == 0 {
 		if p.Roles = slices.Clone(base.policy.Roles); len(p.Roles) == 0 {

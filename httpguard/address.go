@@ -14,24 +14,24 @@ import (
 // *AddressOptions is the same as the zero value: the address of the connection counts. Don't change
 // the options while they are in use.
 type AddressOptions struct {
-	// TrustedProxies lists the proxies in front of this server. They name the client in a header. If
-	// the list lacks a proxy, all users of that proxy seem to have one address. If the list contains
-	// an address that isn't a proxy's, users at that address can forge other addresses. Requests
-	// that a proxy sends over a Unix socket have no address, unless a layer in front sets the
-	// request's RemoteAddr.
+	// TrustedProxies lists the proxies in front of this server. They name the client in a header.
+	// If the list lacks a proxy, all users of that proxy seem to have one address. If the list
+	// contains an address that isn't a proxy's, users at that address can forge other addresses.
+	// Requests that a proxy sends over a Unix socket have no address, unless a layer in front sets
+	// the request's RemoteAddr.
 	TrustedProxies []netip.Prefix
 
-	// Header is the header in which the proxies name the client: "X-Forwarded-For", "Forwarded" (RFC
-	// 7239), or a header with a single address, such as "X-Real-IP" or "CF-Connecting-IP". Empty
-	// means X-Forwarded-For. No other header is read, because a client can send those that the
-	// proxies don't write. A list is read from its end, up to the first address that isn't a
-	// proxy's. A header with a single address must be replaced by the proxy; if there are several, or
-	// if the text isn't an address, the address is the proxy's.
+	// Header is the header in which the proxies name the client: "X-Forwarded-For", "Forwarded"
+	// (RFC 7239), or a header with a single address, such as "X-Real-IP" or "CF-Connecting-IP".
+	// Empty means X-Forwarded-For. No other header is read, because a client can send those that
+	// the proxies don't write. A list is read from its end, up to the first address that isn't a
+	// proxy's. A header with a single address must be replaced by the proxy; if there are several,
+	// or if the text isn't an address, the address is the proxy's.
 	Header string
 
 	// IPv6Bits is how many leading bits of an IPv6 address tell users apart, from 1 to 128. 0 means
-	// 64: a /64 is usually the smallest network that has a single owner. Only ByAddress uses it; with
-	// another number, its func returns an error for each request.
+	// 64: a /64 is usually the smallest network that has a single owner. Only ByAddress uses it;
+	// with another number, its func returns an error for each request.
 	IPv6Bits int
 }
 

@@ -20,7 +20,8 @@ func BenchmarkHeaders(b *testing.B) {
 	}
 }
 
-// BenchmarkLimit judges requests of one client, nearly all of which are throttled, and answers them.
+// BenchmarkLimit judges requests of one client, nearly all of which are throttled, and answers
+// them.
 func BenchmarkLimit(b *testing.B) {
 	byKey := ByKey("X-API-Key", func(string) (chatguard.User, bool) { return chatguard.User{ID: "48215771"}, true })
 	handler := mustLimit(b, newEnforcingGuard(b, nil, nil), byKey, nil)(http.NotFoundHandler())

@@ -38,6 +38,6 @@
 // [ByKey], [ByAddress], [ByValue], [Anonymous] and [FirstOf] identify users. [SetHeaders] describes
 // any verdict in the headers of a response.
 //
-// The package imports only chatguard, connguard and the standard library, and starts no goroutine. Everything
-// is safe for concurrent use.
+// The package imports only chatguard, connguard and the standard library, and starts no goroutine.
+// Everything is safe for concurrent use.
 package httpguard

@@ -59,19 +59,19 @@ type LimitOptions struct {
 	// nothing hides the limits. A refused request has Retry-After in any case.
 	Headers func(http.Header, chatguard.Verdict)
 
-	// PartitionSecret adds a partition key to RateLimit (pk): the first 8 bytes of a SHA-256 hash of
-	// the secret, the channel and the user. Clients with several keys can tell by it which of them a
-	// limit is about, and nobody learns the user's ID or address from it, as long as the secret is
-	// one. Use the same secret in several processes, or the result of crypto/rand.Text in one. Empty
-	// means no partition key. It has no effect on a func in Headers.
+	// PartitionSecret adds a partition key to RateLimit (pk): the first 8 bytes of a SHA-256 hash
+	// of the secret, the channel and the user. Clients with several keys can tell by it which of
+	// them a limit is about, and nobody learns the user's ID or address from it, as long as the
+	// secret is one. Use the same secret in several processes, or the result of crypto/rand.Text in
+	// one. Empty means no partition key. It has no effect on a func in Headers.
 	PartitionSecret string
 
 	// Refused writes the answer to a request that is refused. If it is nil, the answer has status
 	// 429, 401, 500, or 503 if the request's context has ended. It is a problem document (RFC 9457)
 	// if the request's Accept names application/problem+json or application/json, and otherwise one
-	// line of text. The error is a *chatguard.ThrottledError, ErrInFlight, ErrNobody, or an internal
-	// error that must not be shown to the client. Refused must write a status; all headers are
-	// already set.
+	// line of text. The error is a *chatguard.ThrottledError, ErrInFlight, ErrNobody, or an
+	// internal error that must not be shown to the client. Refused must write a status; all headers
+	// are already set.
 	Refused func(http.ResponseWriter, *http.Request, error)
 
 	// Authenticate is the header WWW-Authenticate of a 401, which RFC 9110 requires: for ByKey, it
@@ -98,14 +98,15 @@ type limiter struct {
 // RateLimit-Policy then list the limits of both. The error says which argument is missing.
 //
 // Limit answers a throttled request with 429 and Retry-After, and ErrNobody from identify with 401.
-// It answers a mistake (another error of identify, a user without an ID, connguard.ErrReservedID) with
-// 500, and logs it. It sets RateLimit, RateLimit-Policy and X-RateLimit-* as AddHeaders does, whether
-// the request passes or not. If a leaky bucket delays a request, Limit holds it for the delay,
-// unless the request's context ends first. The handler can read the verdict with VerdictFrom.
+// It answers a mistake (another error of identify, a user without an ID, connguard.ErrReservedID)
+// with 500, and logs it. It sets RateLimit, RateLimit-Policy and X-RateLimit-* as AddHeaders does,
+// whether the request passes or not. If a leaky bucket delays a request, Limit holds it for the
+// delay, unless the request's context ends first. The handler can read the verdict with
+// VerdictFrom.
 //
-// A request has spent its cost when the handler is called. Unless Counts says otherwise, Limit gives
-// nothing back if the handler panics or answers with an error; the handler can, with Guard.Refund.
-// It gives back what a delayed request has spent if the client doesn't wait.
+// A request has spent its cost when the handler is called. Unless Counts says otherwise, Limit
+// gives nothing back if the handler panics or answers with an error; the handler can, with
+// Guard.Refund. It gives back what a delayed request has spent if the client doesn't wait.
 //
 // Limit calls identify before it judges, so it doesn't limit how often an address can guess keys.
 // Put another Limit with ByAddress around it for that.

@@ -32,7 +32,8 @@ type visitor struct {
 	during  func() // called in the handler
 }
 
-// newVisitor returns a visitor of a middleware that takes the user from a header if identify is nil.
+// newVisitor returns a visitor of a middleware that takes the user from a header if identify is
+// nil.
 func newVisitor(t *testing.T, identify func(*http.Request) (chatguard.User, error), limits connguard.Options, opts SessionOptions) *visitor {
 	t.Helper()
 	v := &visitor{t: t, now: monday, during: func() {}}

@@ -44,8 +44,8 @@ type Status struct {
 	// that the limit can't have any more don't apply.
 	Own bool `json:"own"`
 	// Window is the time in which the whole capacity is restored. For a DailyWindow, it is the
-	// duration of the present period. Step is the time in which a bucket restores one message; it is
-	// 0 for windows, logs and cascades.
+	// duration of the present period. Step is the time in which a bucket restores one message; it
+	// is 0 for windows, logs and cascades.
 	Window, Step time.Duration `json:"-"`
 	Picture      Picture       `json:"-"`
 }

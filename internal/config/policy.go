@@ -77,8 +77,8 @@ func (r *reader) failLimit(limits []chatguard.Limit, wrong *chatguard.PolicyErro
 	return failure
 }
 
-// fitExempt removes the roles that the policy doesn't list from its exempt roles, unless the file or
-// the environment sets these.
+// fitExempt removes the roles that the policy doesn't list from its exempt roles, unless the file
+// or the environment sets these.
 func (r *reader) fitExempt(p *chatguard.Policy, at place) {
 	exempt := at.child("policy").child("exempt")
 	if _, set := r.variables[exempt.String()]; !set && !exempt.isIn(r.tree) {

@@ -13,16 +13,16 @@ import (
 // Guard is the part of a chatguard.Guard that its API doesn't promise.
 type Guard interface {
 	// Explain judges a message like Peek. It also returns the author's usage of every limit, in the
-	// policy's order and even if the author is exempt, the author's strikes, and the ladder's penalty
-	// for the next strike. With ShareExact, it reads the rows in the store. It returns the same
-	// errors as Check, including the context's.
+	// policy's order and even if the author is exempt, the author's strikes, and the ladder's
+	// penalty for the next strike. With ShareExact, it reads the rows in the store. It returns the
+	// same errors as Check, including the context's.
 	Explain(ctx context.Context, m chatguard.Message) (v chatguard.Verdict, levels []limits.Level, s limits.Standing, next chatguard.Penalty, err error)
-	// Left judges a message like Peek, but as one that costs nothing: it says how much is left to the
-	// author before the message. It ignores the message's Cost, unless that is negative.
+	// Left judges a message like Peek, but as one that costs nothing: it says how much is left to
+	// the author before the message. It ignores the message's Cost, unless that is negative.
 	Left(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error)
-	// Quotas returns the quotas that apply to the author of the message that v is about, at its time.
-	// They have the author's own numbers, or else those of the author's roles. It returns nil if the
-	// author is exempt, or if there are no limits. The caller must not change the result.
+	// Quotas returns the quotas that apply to the author of the message that v is about, at its
+	// time. They have the author's own numbers, or else those of the author's roles. It returns nil
+	// if the author is exempt, or if there are no limits. The caller must not change the result.
 	Quotas(v chatguard.Verdict) *limits.Quotas
 
 	// Granted returns how many of the messages in the verdict's Remaining are granted ones.
@@ -30,25 +30,27 @@ type Guard interface {
 
 	// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
 	// message's time: by the policy in force, or by the author's override. It judges nothing, so it
-	// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the override
-	// that the Guard remembers, if any. A message that can't be judged isn't exempt.
+	// costs much less than Peek. With Options.Shared, it doesn't ask the store, and uses the
+	// override that the Guard remembers, if any. A message that can't be judged isn't exempt.
 	IsExempt(m chatguard.Message) bool
 
-	// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now,
-	// and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID.
-	// The error may also name a PerUserEverywhere or PerEverywhere limit, which a channel can't change.
+	// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy
+	// now, and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or
+	// ErrLongID. The error may also name a PerUserEverywhere or PerEverywhere limit, which a
+	// channel can't change.
 	ValidateChannelPolicy(channelID string, policy chatguard.Policy) error
 
-	// InForce returns the policy by which the Guard judges a channel's messages. It is the result of
-	// ChannelPolicy with the overlay applied.
+	// InForce returns the policy by which the Guard judges a channel's messages. It is the result
+	// of ChannelPolicy with the overlay applied.
 	InForce(channelID string) chatguard.Policy
 
 	// Mode returns the mode of the policy by which the Guard judges a channel's messages. It is
 	// InForce(channelID).Mode, without a copy of the policy.
 	Mode(channelID string) chatguard.Mode
 
-	// Timezone returns the name of the time zone of the policy by which the Guard judges a channel's
-	// messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the policy.
+	// Timezone returns the name of the time zone of the policy by which the Guard judges a
+	// channel's messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the
+	// policy.
 	Timezone(channelID string) string
 	// KnowsRole reports whether the policy in force in a channel names the role: in its list, as
 	// exempt, or in a limit. Other roles have no effect there.

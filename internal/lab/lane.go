@@ -51,7 +51,8 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 	return l, nil
 }
 
-// rolesIn returns Twitch's roles, and then the other roles that have numbers in the limits, by name.
+// rolesIn returns Twitch's roles, and then the other roles that have numbers in the limits, by
+// name.
 func rolesIn(limits []chatguard.Limit) []chatguard.Role {
 	known := slices.Clone(roles.Twitch)
 	for _, l := range limits {

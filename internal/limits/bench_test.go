@@ -58,8 +58,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkSlidingWindow judges messages of 1,000 users, most of them throttled, by a sliding window
-// of some numbers of slices.
+// BenchmarkSlidingWindow judges messages of 1,000 users, most of them throttled, by a sliding
+// window of some numbers of slices.
 func BenchmarkSlidingWindow(b *testing.B) {
 	users := make([]string, 1000)
 	for i := range users {

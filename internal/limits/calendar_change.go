@@ -28,8 +28,8 @@ const (
 // inTransition reports whether a calendar change is in progress in this period.
 func (d countedPeriod) inTransition() bool { return d.has(changingFlag | partialFlag) }
 
-// changeCalendar applies the calendar of the rule r to a state that was spent under the rule old, as
-// of the time at. A period without usage continues, too: otherwise users whose rows were dropped
+// changeCalendar applies the calendar of the rule r to a state that was spent under the rule old,
+// as of the time at. A period without usage continues, too: otherwise users whose rows were dropped
 // would have an advantage.
 func changeCalendar(old, r *Rule, state []uint64, at int64) {
 	d := old.periodAt(state, at)
@@ -57,9 +57,9 @@ func (d countedPeriod) extend(r *Rule) countedPeriod {
 	return next
 }
 
-// shorten returns the period of the calendar of r, whose unit is shorter, that contains the time at.
-// d is a period of the rule old. The time before d counted in an earlier period, so it isn't part of
-// the new one.
+// shorten returns the period of the calendar of r, whose unit is shorter, that contains the time
+// at. d is a period of the rule old. The time before d counted in an earlier period, so it isn't
+// part of the new one.
 func (d countedPeriod) shorten(old, r *Rule, at int64) countedPeriod {
 	next := countedPeriod{Period: r.calendar.PeriodOf(max(at/nanosPerSecond, d.Start))}
 	if next.Start < d.Start {

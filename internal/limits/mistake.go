@@ -10,8 +10,8 @@ type Mistake struct {
 	Limit string // the limit's name; empty if the mistake isn't in a limit
 	// Role is the role with whose numbers the limit is wrong, or empty.
 	Role string
-	// Parameter is the wrong parameter's key in the configuration. It is empty if no parameter alone
-	// is wrong.
+	// Parameter is the wrong parameter's key in the configuration. It is empty if no parameter
+	// alone is wrong.
 	Parameter string
 	Value     any    // the parameter's value
 	Problem   string // what is wrong, and what would be right

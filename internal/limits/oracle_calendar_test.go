@@ -78,7 +78,8 @@ func (d *plainDaily) convert(at int64, to *plainCalendar, old, p plainNumbers) {
 }
 
 // shorten lets a shorter period begin at once. What was used counts in it. What exceeds the share
-// of the time that has passed also counts in the following ones, but not in those after the old one's end.
+// of the time that has passed also counts in the following ones, but not in those after the old
+// one's end.
 func (d *plainDaily) shorten(at int64, to *plainCalendar, old, p plainNumbers) {
 	before, end := d.days.day(at), d.lastEnd(old)
 	now := to.day(at)

@@ -9,7 +9,8 @@ type Picture struct {
 	// those in a cascade's second bucket.
 	Tokens, ExtraTokens float64
 
-	// Count is the number of messages in a window or a log, or of those that wait in a leaky bucket.
+	// Count is the number of messages in a window or a log, or of those that wait in a leaky
+	// bucket.
 	Count int64
 	// From and Until are the start and the end of the window that contains the time. They are 0 if
 	// no window is open.

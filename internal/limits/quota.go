@@ -47,8 +47,8 @@ func quotaOf(r *Rule, at int64) Quota {
 // Quotas are the quotas of one user, for the limits that decide, in the policy's order.
 type Quotas struct {
 	List []Quota
-	// Text is the value of the header RateLimit-Policy: each limit with its quota (q) and its window
-	// in seconds (w), as in `"burst";q=3;w=12, "daily";q=300;w=86400`.
+	// Text is the value of the header RateLimit-Policy: each limit with its quota (q) and its
+	// window in seconds (w), as in `"burst";q=3;w=12, "daily";q=300;w=86400`.
 	Text string
 
 	during Period // in which the quotas stay the same, in seconds since the Unix epoch
@@ -69,8 +69,8 @@ func (q *Quotas) Find(limit string) *Quota {
 	return nil
 }
 
-// Quotas returns the quotas at a time of a user with these roles. own are the user's own numbers, by
-// scope and limit. Those that the limit can't have don't apply.
+// Quotas returns the quotas at a time of a user with these roles. own are the user's own numbers,
+// by scope and limit. Those that the limit can't have don't apply.
 func (s *Sets) Quotas(roles Roles, own [Scopes]map[string]Numbers, at int64) *Quotas {
 	q := &Quotas{during: Period{End: math.MaxInt64}}
 	for scope, set := range s {

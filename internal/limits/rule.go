@@ -119,8 +119,8 @@ const maxEvery = 1 << 60
 // maxDebt is the maximum debt of a bucket, in nanoseconds.
 const maxDebt = MaxTime - 1
 
-// checkProduct returns an error if n + more times length is a debt that a time can't represent. name
-// and lengthName are the names of the parameters.
+// checkProduct returns an error if n + more times length is a debt that a time can't represent.
+// name and lengthName are the names of the parameters.
 func checkProduct(name string, n, more int64, lengthName string, length time.Duration) error {
 	if hi, lo := bits.Mul64(uint64(n+more), uint64(length)); hi == 0 && lo <= maxDebt {
 		return nil

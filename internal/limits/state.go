@@ -28,8 +28,8 @@ const (
 // If the code stands for an algorithm, the rest is the parameters that the usage was spent under,
 // the time of the last use, and the words without trailing zeros. The parameters are the calendar
 // as a text with its length ("" for none), followed by the roles (see Roles.append), and the
-// capacity and the interval as varints. The time of the last use is followed by more parameters: see
-// appendMore.
+// capacity and the interval as varints. The time of the last use is followed by more parameters:
+// see appendMore.
 //
 // If the code stands for the standing, the rest is: 1 if the strikes were given for practice, the
 // number of strikes, the time of the last strike, the end of the silence, and the number of the

@@ -32,8 +32,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// testRoles is the list of roles of most tests. The roles of wideRoles have the same order and other
-// bits, some of which don't fit in wordMeta.
+// testRoles is the list of roles of most tests. The roles of wideRoles have the same order and
+// other bits, some of which don't fit in wordMeta.
 var (
 	testRoles = NewRoleList([]string{"owner", "moderator", "vip", "subscriber", "everyone", "new"}, "everyone")
 	wideRoles = NewRoleList(append(manyRoles(33), "vip", "owner", "subscriber", "everyone"), "everyone")
@@ -144,7 +144,8 @@ func (l Limit) withRole(role string, n Numbers) Limit {
 }
 
 // sevenLimits returns one limit of each algorithm except the cascade. Each has room for three
-// messages. An unused limit is empty again within two minutes; daily is empty again at midnight UTC.
+// messages. An unused limit is empty again within two minutes; daily is empty again at midnight
+// UTC.
 func sevenLimits() []Limit {
 	return []Limit{
 		bucket(3, 4*time.Second),

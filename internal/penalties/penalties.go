@@ -1,5 +1,5 @@
-// Package penalties has the penalties that the bot carries out in Twitch's chat, and Twitch's bounds
-// for them. The library knows neither: a chat server has other actions and bounds.
+// Package penalties has the penalties that the bot carries out in Twitch's chat, and Twitch's
+// bounds for them. The library knows neither: a chat server has other actions and bounds.
 package penalties
 
 import (
@@ -31,8 +31,8 @@ func Silences(a chatguard.Action) bool {
 	return a == chatguard.ActionTimeout || a == chatguard.ActionBan
 }
 
-// Check returns why the bot can't use a ladder, as the end of a sentence that begins with its key. It
-// returns nil if the bot can carry out all its penalties.
+// Check returns why the bot can't use a ladder, as the end of a sentence that begins with its key.
+// It returns nil if the bot can carry out all its penalties.
 func Check(ladder []chatguard.Penalty) error {
 	if len(ladder) == 0 {
 		return errors.New(`is empty: name at least one penalty, such as "delete"`)

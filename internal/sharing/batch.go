@@ -36,8 +36,9 @@ func (req *request) batch() *batch {
 }
 
 // run decides batches, in one round trip if no other node changes the rows in the meantime. It
-// changes the slice. If the context ends, it decides them without the store. All attempts together take up to a quarter longer than Store.Timeout,
-// including the time that a request has already waited.
+// changes the slice. If the context ends, it decides them without the store. All attempts together
+// take up to a quarter longer than Store.Timeout, including the time that a request has already
+// waited.
 func (s *Rows) run(ctx context.Context, batches []*batch) {
 	if len(batches) == 0 {
 		return

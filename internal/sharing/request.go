@@ -165,9 +165,9 @@ func (rows *knownRows) enqueue(req *request) (queued bool) {
 }
 
 // wait waits until the request is decided, or decides it when it has to lead its flight. If the
-// context ends first, wait decides a message without the store, and drops an edit with the context's
-// error. If another goroutine is already deciding the message, wait returns the context's error
-// instead. An edit is decided only by its own goroutine.
+// context ends first, wait decides a message without the store, and drops an edit with the
+// context's error. If another goroutine is already deciding the message, wait returns the context's
+// error instead. An edit is decided only by its own goroutine.
 func (s *Rows) wait(ctx context.Context, req *request) error {
 	select {
 	case leads := <-req.signal:

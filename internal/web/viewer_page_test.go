@@ -29,8 +29,8 @@ func (d *dashboard) openViewer(v auth.Viewer, width, height int64) *browsertest.
 	return w
 }
 
-// The page counts down and follows what happens, also while chatguard restarts. A hostile name and a
-// narrow window don't break it.
+// The page counts down and follows what happens, also while chatguard restarts. A hostile name and
+// a narrow window don't break it.
 func TestViewerPage_Follows(t *testing.T) {
 	d := dash(t, showViewers)
 	w := d.openViewer(auth.Viewer{ID: spammer.ID, Login: "spammer", DisplayName: "\u202e<b>" + fmt.Sprintf("%0150d", 0)}, 320, 640)

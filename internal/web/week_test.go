@@ -46,8 +46,8 @@ func TestWeek_Route(t *testing.T) {
 	d.wantProblem("in trouble", "GET", path+"/week", nil, owned, 503, "The week can't be read now: the database is failing.")
 }
 
-// Messages of everyone count in a shared limit, except those that were throttled and those of exempt
-// users. A limit across all channels also counts those of other channels.
+// Messages of everyone count in a shared limit, except those that were throttled and those of
+// exempt users. A limit across all channels also counts those of other channels.
 func TestWeek_SharedLimit(t *testing.T) {
 	room := chatguard.Limit{Name: "room", Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, Messages: 20, ResetAt: "00:00", Timezone: "UTC"}
 	server := chatguard.Limit{Name: "server", Algorithm: chatguard.DailyWindow, Per: chatguard.PerEverywhere, Messages: 30, ResetAt: "00:00", Timezone: "UTC"}

@@ -11,8 +11,8 @@
 // fails the run, as does a package that does not compile. Neither runs again.
 //
 // The race detector of Go 1.26 sometimes fails itself in tests that use testing/synctest
-// (https://go.dev/issue/78156), and ends the package with "ThreadSanitizer: CHECK failed". That is no
-// test's fault: the package runs again until its tests have run, five times at most.
+// (https://go.dev/issue/78156), and ends the package with "ThreadSanitizer: CHECK failed". That is
+// no test's fault: the package runs again until its tests have run, five times at most.
 //
 // With -later, failed tests are written to FILE instead, and testrun -again FILE runs them: after
 // all other jobs, when nothing else uses the machine.

@@ -1,5 +1,5 @@
-// Command discord is a bot that deletes throttled messages in the channels of Discord's servers, and
-// times their authors out. It needs the permissions to manage messages and to time out members.
+// Command discord is a bot that deletes throttled messages in the channels of Discord's servers,
+// and times their authors out. It needs the permissions to manage messages and to time out members.
 package main
 
 import (
@@ -28,8 +28,8 @@ func main() {
 	}
 }
 
-// run moderates until the context ends. After a reconnect, Discord delivers at once what was written
-// meanwhile.
+// run moderates until the context ends. After a reconnect, Discord delivers at once what was
+// written meanwhile.
 func run(ctx context.Context, session *discordgo.Session, db string, opts *chatguard.Options) error {
 	policy := chatguard.DefaultPolicy()
 	policy.Penalties.Ladder = []chatguard.Penalty{

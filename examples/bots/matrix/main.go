@@ -89,8 +89,8 @@ func (b bot) message(ctx context.Context, e *event.Event) {
 	}
 }
 
-// sentAt returns when a message was sent, by the clock of its sender's homeserver. A user can have a
-// homeserver of their own, which states any time. So the times of others than our own are changed
+// sentAt returns when a message was sent, by the clock of its sender's homeserver. A user can have
+// a homeserver of their own, which states any time. So the times of others than our own are changed
 // to be at most 10 minutes old: what a user can gain by a wrong time is what they may send in 10
 // minutes.
 func sentAt(e *event.Event, own string, now time.Time) time.Time {
@@ -106,8 +106,8 @@ func sentAt(e *event.Event, own string, now time.Time) time.Time {
 	return at
 }
 
-// roles returns the roles of a message's author. A moderator is a user whose power level allows them
-// to redact messages of others.
+// roles returns the roles of a message's author. A moderator is a user whose power level allows
+// them to redact messages of others.
 func (b bot) roles(ctx context.Context, e *event.Event) chatguard.Roles {
 	levels, err := b.client.StateStore.GetPowerLevels(ctx, e.RoomID)
 	if err == nil && levels == nil { // the first message since the start

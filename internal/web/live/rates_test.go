@@ -167,8 +167,8 @@ func TestRates_BeforeStart(t *testing.T) {
 	}
 }
 
-// TestRates_Low checks that messages that pass at low priority are counted, and throttled ones of low
-// priority aren't.
+// TestRates_Low checks that messages that pass at low priority are counted, and throttled ones of
+// low priority aren't.
 func TestRates_Low(t *testing.T) {
 	c := newTallyClock(t, noon)
 	for _, v := range []chatguard.Verdict{{Allowed: true}, {Allowed: true, Priority: chatguard.PriorityLow}, {Priority: chatguard.PriorityLow}, {Allowed: true, Observed: true, Priority: chatguard.PriorityLow}} {

@@ -1,6 +1,6 @@
 // @ts-check
-// The numbers of a limit: a field and a slider for each parameter that the engine lists. A choice of
-// names has a select.
+// The numbers of a limit: a field and a slider for each parameter that the engine lists. A choice
+// of names has a select.
 
 import { t } from "../text/text.js";
 import { html, useState } from "../vendor/htm-preact.js";

@@ -74,7 +74,8 @@ async function copy(text, done) {
 
 const shown = 2000; // ms
 
-// linkNow returns the link of the scene. If the scene is paused, the link opens it at the same time.
+// linkNow returns the link of the scene. If the scene is paused, the link opens it at the same
+// time.
 function linkNow() {
   if (lab.story?.view || clock.isPlaying()) return location.href;
   return `${location.href}&at=${durationText(BigInt(Math.round(clock.now())) * 1_000_000n)}`;

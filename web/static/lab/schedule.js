@@ -118,6 +118,7 @@ const question = (lanes, { timezone, move, start }) => ({
 /** @param {Lane[]} lanes @param {Message[]} messages @param {Answer} answer @param {number} start @returns {Tape} */
 const tapeOf = (lanes, messages, answer, start) => new Map(lanes.map(({ id }, i) => [id, stripOf(messages, answer.lanes[i], start)]));
 
-// startPiece returns a new piece of traffic, or null if it is sent by hand or its numbers are wrong.
+// startPiece returns a new piece of traffic, or null if it is sent by hand or its numbers are
+// wrong.
 /** @param {Traffic} traffic @param {number} from @returns {Piece | null} */
 export const startPiece = (traffic, from) => (traffic.kind === "hand" || !isClear(traffic) ? null : { from, until: from, traffic, made: [] });

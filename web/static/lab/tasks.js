@@ -14,7 +14,8 @@ import { shareText } from "./numbers.js";
 /** @param {Entry[] | undefined} entries */
 const passed = (entries) => (entries ?? []).filter(({ mark }) => mark !== "throttled");
 
-// mostWithin returns the most messages that left within any stretch of a given length, both ends included.
+// mostWithin returns the most messages that left within any stretch of a given length, both ends
+// included.
 /** @param {Entry[]} entries @param {number} length ms */
 export function mostWithin(entries, length) {
   const times = passed(entries).map(({ leaves }) => leaves).sort((a, b) => a - b);

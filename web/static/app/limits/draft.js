@@ -175,8 +175,8 @@ function put(limit, key, value) {
   else delete limit[key];
 }
 
-// isFixed reports whether a limit can't be changed in a single channel, because it counts across all
-// channels.
+// isFixed reports whether a limit can't be changed in a single channel, because it counts across
+// all channels.
 /** @param {Api.Limit} limit */
 export const isFixed = (limit) => isAcrossChannels(limit);
 

@@ -46,8 +46,8 @@ export const policyAddress = () => `/channels/${encodeURIComponent(state.channel
 
 const asked = inOrder(); // to ignore outdated answers
 
-// load fetches the limits in force and drops unsaved edits. It may run before the page is loaded, so
-// it loads the texts of numbers, too.
+// load fetches the limits in force and drops unsaved edits. It may run before the page is loaded,
+// so it loads the texts of numbers, too.
 export async function load() {
   const channel = state.channel;
   const isNews = asked();
@@ -143,8 +143,8 @@ export function revert(revision) {
   return send("POST", "/revert", { revision });
 }
 
-// send asks chatguard to replace the policy that was loaded. If chatguard refuses a value, the field
-// with the ID that place returns is marked.
+// send asks chatguard to replace the policy that was loaded. If chatguard refuses a value, the
+// field with the ID that place returns is marked.
 /** @param {string} method @param {string} path @param {unknown} body @param {(mistake: Mistake) => string | undefined} [place] */
 async function send(method, path, body, place) {
   const { form, channel } = state;

@@ -74,9 +74,9 @@ function withRoles({ roles, ...limit }, known) {
   return own.length > 0 ? { ...limit, roles: Object.fromEntries(own) } : limit;
 }
 
-// withPreset returns the draft with the preset's limits and, if it has some, its penalties. It keeps
-// the mode, the time zone, exemptions, and limits that count across all channels. It also keeps a
-// ladder that only blocks messages, because that is a chat server's.
+// withPreset returns the draft with the preset's limits and, if it has some, its penalties. It
+// keeps the mode, the time zone, exemptions, and limits that count across all channels. It also
+// keeps a ladder that only blocks messages, because that is a chat server's.
 /** @param {{policy: Api.Policy, draft: Draft}} of @param {Filling} preset @returns {Draft} */
 export function withPreset({ policy, draft }, preset) {
   const fixed = policy.limits.filter(isFixed);

@@ -1,6 +1,6 @@
 // @ts-check
-// The experiment "Window against log": how far off the estimate of a sliding window is, and how often
-// it decides wrongly, at different rates of random traffic.
+// The experiment "Window against log": how far off the estimate of a sliding window is, and how
+// often it decides wrongly, at different rates of random traffic.
 
 import { number, rich, t } from "../../text/text.js";
 import { Chart } from "../../app/widgets/chart.js";
