@@ -147,8 +147,8 @@ test-long: web/node_modules
 	sh scripts/prepare.sh
 	sh scripts/test-long.sh
 
-# Static checks: format, vet, staticcheck, scripts, workflows, module files. The dashboard's files in
-# the form that releases have are tested, too.
+# Static checks: format, vet, staticcheck, scripts, workflows, module files, and the API beside that of
+# the newest release. The dashboard's files in the form that releases have are tested, too.
 check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
 	go vet -tags browser,clocksteps,deploy,proxy ./...
@@ -160,7 +160,9 @@ check:
 	go test -tags packed ./web/static
 	go mod tidy -diff
 	go -C bench vet ./...
-	for module in bench packaging/monitoring/schema $(RECIPES); do go -C $$module mod tidy -diff || exit 1; done
+	go -C scripts/apidiff test .
+	go -C scripts/apidiff run . ../..
+	for module in bench packaging/monitoring/schema scripts/apidiff $(RECIPES); do go -C $$module mod tidy -diff || exit 1; done
 
 # The dashboard's modules: their types, and the tests that need no browser.
 check-web: web/node_modules

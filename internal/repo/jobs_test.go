@@ -13,7 +13,7 @@ import (
 // jobs say, for the modules with tests and for each build constraint of test files, in which
 // folders such tests may be, which targets of the Makefile run them there, and how.
 var jobs = map[string]struct{ folders, targets, how string }{
-	"module":     {`^(\.|examples/\w+|bench|packaging/monitoring/schema)$`, "race plain recipes test-deploy", ""},
+	"module":     {`^(\.|examples/\w+|bench|packaging/monitoring/schema|scripts/apidiff)$`, "race plain recipes test-deploy check", ""},
 	"!race":      {`^(\.|cmd/.*|internal/.*)$`, "plain", "constrained.sh '!race' tests"},
 	"browser":    {`^(cmd/chatguard|dashboard|internal/web|examples/cluster|examples/wschat)$`, "browser recipes", "-tags browser"},
 	"proxy":      {`^packaging/proxy$`, "plain", "-tags proxy"},
