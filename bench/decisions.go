@@ -116,7 +116,7 @@ func decisionTable(title string, field []contestant, laps [][]lap) *report.Table
 	t := &report.Table{
 		Title: title,
 		Head:  []string{"", "enforces", "ns", "× bucket", "× peer", "processor ns", "× bucket", "× peer", "allocations", "passed"},
-		Note: "ns: wall time per decision, and processor time per decision, each the median of the rounds. " +
+		Note: "ns: wall time per decision, and processor time per decision, each in the fastest round, which other programs have disturbed least. " +
 			"× bucket: divided by the fastest peer that enforces a token bucket. " +
 			"× peer: divided by the fastest peer that limits at all. Allocations and passed: of the last round.",
 	}
@@ -130,10 +130,10 @@ func decisionTable(title string, field []contestant, laps [][]lap) *report.Table
 	return t
 }
 
-// compare returns three cells for each contestant: the median of its laps, and the ratios of that
-// median to the fastest peers.
+// compare returns three cells for each contestant: the time of its fastest lap, and the ratios of
+// that time to those of the fastest peers.
 func compare(field []contestant, laps [][]lap, time func(lap) float64) (cells [][]string) {
-	medians := make([]float64, len(field))
+	fastest := make([]float64, len(field))
 	var bucket, peer float64 // of the fastest; 0 if there is none
 	faster := func(best, ns float64) float64 {
 		if best == 0 {
@@ -142,19 +142,17 @@ func compare(field []contestant, laps [][]lap, time func(lap) float64) (cells []
 		return min(best, ns)
 	}
 	for i, c := range field {
-		times := make([]float64, len(laps[i]))
-		for k, l := range laps[i] {
-			times[k] = time(l)
+		for _, l := range laps[i] {
+			fastest[i] = faster(fastest[i], time(l))
 		}
-		medians[i] = report.Median(times)
 		if c.peer {
-			peer = faster(peer, medians[i])
+			peer = faster(peer, fastest[i])
 		}
 		if c.bucket {
-			bucket = faster(bucket, medians[i])
+			bucket = faster(bucket, fastest[i])
 		}
 	}
-	for _, ns := range medians {
+	for _, ns := range fastest {
 		cells = append(cells, []string{fmt.Sprintf("%.0f", ns), report.Ratio(ns, bucket), report.Ratio(ns, peer)})
 	}
 	return cells

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/go-chi/httprate"
@@ -36,6 +37,13 @@ var httpContestants = []httpContestant{
 		}
 		return httprate.LimitByIP(limit, time.Hour), nil
 	}},
+	{"go-chi/httprate, as many headers", func(pass bool) (func(http.Handler) http.Handler, error) {
+		limit := 1
+		if pass {
+			limit = many
+		}
+		return withHeaders(httprate.LimitByIP(limit, time.Hour)), nil
+	}},
 	{"throttled/throttled", newThrottledHTTP},
 	{"chatguard, token bucket", func(pass bool) (func(http.Handler) http.Handler, error) {
 		limit := chatguard.TokenBucketLimit("requests", 1, time.Hour)
@@ -53,6 +61,22 @@ var httpContestants = []httpContestant{
 	{"chatguard, no headers", func(pass bool) (func(http.Handler) http.Handler, error) {
 		return newHTTPGuard(newWindow(pass), &httpguard.LimitOptions{Headers: func(http.Header, chatguard.Verdict) {}})
 	}},
+}
+
+// withHeaders returns a middleware that also sets the four headers that httpguard sets and httprate
+// doesn't, in the usual way.
+func withHeaders(middleware func(http.Handler) http.Handler) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		limited := middleware(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h := w.Header()
+			h.Set("RateLimit-Policy", `"requests";q=1;w=3600`)
+			h.Set("RateLimit", `"requests";r=`+strconv.Itoa(len(h)))
+			h.Set("X-RateLimit-Resource", "requests")
+			h.Set("X-RateLimit-Used", strconv.Itoa(1000+len(h)))
+			limited.ServeHTTP(w, r)
+		})
+	}
 }
 
 // newWindow returns the algorithm of httprate.
@@ -88,6 +112,9 @@ func newThrottledHTTP(pass bool) (func(http.Handler) http.Handler, error) {
 	return l.RateLimit, nil
 }
 
+// answered is the handler behind a middleware.
+var answered = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+
 // discarded is a ResponseWriter that costs nothing.
 type discarded struct {
 	header http.Header
@@ -108,39 +135,47 @@ func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 // refused. All requests come from one address.
 func measureHTTP(s *settings, _ []uint64) error {
 	var field []httpContestant
+	var names []string
 	for _, c := range httpContestants {
 		if s.only.MatchString("http/" + c.name) {
-			field = append(field, c)
+			field, names = append(field, c), append(names, c.name)
 		}
 	}
 	if len(field) == 0 {
 		return nil
 	}
-	rng := sequence.Rand(1)
 	for _, pass := range []bool{true, false} {
-		title := "HTTP requests: refused"
-		if pass {
-			title = "HTTP requests: passed"
+		title := "HTTP requests: " + outcome(pass)
+		log.Print(title)
+		laps, err := raceHTTP(s, field, pass)
+		if err != nil {
+			return err
 		}
-		laps := make([][]lap, len(field))
-		for round := range s.rounds {
-			log.Printf("%s: round %d of %d", title, round+1, s.rounds)
-			for _, i := range rng.Perm(len(field)) {
-				middleware, err := field[i].open(pass)
-				if err != nil {
-					return fmt.Errorf("%s: %w", field[i].name, err)
-				}
-				laps[i] = append(laps[i], serve(middleware, max(1, s.draws/8)))
-			}
-		}
-		httpTable(title, field, laps).Print(s.out, s.markdown)
+		fastestTable(title, names, laps).Print(s.out, s.markdown)
 	}
 	return nil
 }
 
-// serve sends n requests through a middleware, one after another, after one that isn't measured.
-func serve(middleware func(http.Handler) http.Handler, n int) lap {
-	handler := middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+func raceHTTP(s *settings, field []httpContestant, pass bool) ([][]lap, error) {
+	rng := sequence.Rand(1)
+	handlers, laps := make([]http.Handler, len(field)), make([][]lap, len(field))
+	for i, c := range field {
+		middleware, err := c.open(pass)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		handlers[i] = middleware(answered)
+	}
+	for range hotLaps * s.rounds {
+		for _, i := range rng.Perm(len(field)) {
+			laps[i] = append(laps[i], serve(handlers[i], max(1, s.draws/hotShare/8)))
+		}
+	}
+	return laps, nil
+}
+
+// serve sends n requests to a handler, one after another, after one that isn't measured.
+func serve(handler http.Handler, n int) lap {
 	w, r := &discarded{header: http.Header{}}, httptest.NewRequest("GET", "/", nil)
 	handler.ServeHTTP(w, r)
 	w.passed = 0
@@ -160,28 +195,4 @@ func serve(middleware func(http.Handler) http.Handler, n int) lap {
 		wall: float64(elapsed.Nanoseconds()) / each, processor: float64(used.Nanoseconds()) / each,
 		allocs: float64(after.Mallocs-before.Mallocs) / each, passed: float64(w.passed) / each,
 	}
-}
-
-func httpTable(title string, field []httpContestant, laps [][]lap) *report.Table {
-	t := &report.Table{
-		Title: title,
-		Head:  []string{"", "ns", "× first", "processor ns", "× first", "allocations", "passed"},
-		Note: "ns: wall time per request without a server, and processor time per request, each the median of the rounds. " +
-			"× first: divided by the first row. Allocations and passed: of the last round.",
-	}
-	var first [2]float64
-	for i, c := range field {
-		var wall, processor []float64
-		for _, l := range laps[i] {
-			wall, processor = append(wall, l.wall), append(processor, l.processor)
-		}
-		medians := [2]float64{report.Median(wall), report.Median(processor)}
-		if i == 0 {
-			first = medians
-		}
-		last := laps[i][len(laps[i])-1]
-		t.Add(c.name, fmt.Sprintf("%.0f", medians[0]), report.Ratio(medians[0], first[0]), fmt.Sprintf("%.0f", medians[1]), report.Ratio(medians[1], first[1]),
-			fmt.Sprintf("%.2f", last.allocs), fmt.Sprintf("%.0f %%", 100*last.passed))
-	}
-	return t
 }

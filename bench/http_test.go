@@ -9,7 +9,7 @@ func TestHTTPContestant_Limits(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			if got := serve(middleware, 100).passed; got != want {
+			if got := serve(middleware(answered), 100).passed; got != want {
 				t.Errorf("%s: %v of the requests passed, want %v", c.name, got, want)
 			}
 		}
