@@ -63,6 +63,7 @@ func TestArrows(t *testing.T) {
 		"internal/clock":                  {},
 		"internal/control":                {"root", "internal/auth", "internal/clock", "internal/durations", "internal/hostile", "internal/inner", "internal/journal", "internal/language", "internal/penalties", "internal/policies", "internal/roles", "limitinfo", "shared"},
 		"internal/policies":               {"root", "internal/hostile", "internal/inner", "internal/journal", "shared"},
+		"internal/peers":                  {},
 		"internal/penalties":              {"root"},
 		"internal/chat/twitch":            {"root", "internal/chat", "internal/clock", "internal/hostile", "internal/roles"},
 		"internal/chat/faketwitch":        {"root"},

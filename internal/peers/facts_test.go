@@ -1,0 +1,213 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
+)
+
+// start is the time of the first step of each table. A minute, an hour and a day begin then.
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// facts checks the facts of a peer's tests, and counts them.
+type facts struct {
+	*testing.T
+	tally *tally
+}
+
+// tally counts facts.
+type tally struct {
+	hold, differ, lacking int
+	notes                 []string // each reason once
+}
+
+// group runs a part of the facts as a subtest.
+func (f *facts) group(name string, part func(*facts)) {
+	f.Helper()
+	f.Run(name, func(t *testing.T) { part(&facts{t, f.tally}) })
+}
+
+// lacks records n assertions about something that chatguard doesn't have.
+func (f *facts) lacks(n int, reason string) {
+	f.tally.lacking += n
+	f.tally.note(n, "not expressible", reason)
+}
+
+// holds checks that chatguard's answer is the peer's.
+func (f *facts) holds(name string, answer, theirs any) {
+	f.Helper()
+	f.check(fact{name: name, theirs: theirs}, answer)
+}
+
+// differs checks that chatguard's answer is the given other one, and not the peer's.
+func (f *facts) differs(name string, answer, theirs, ours any, reason string) {
+	f.Helper()
+	f.check(fact{name: name, theirs: theirs, ours: ours, reason: reason}, answer)
+}
+
+func (f *facts) check(want fact, answer any) {
+	f.Helper()
+	if problem := want.problem(answer); problem != "" {
+		f.Error(problem)
+	}
+	if want.reason == "" {
+		f.tally.hold++
+		return
+	}
+	f.tally.differ++
+	f.tally.note(1, "differ", want.reason)
+}
+
+// note adds a reason for n facts, unless it is the last one's already.
+func (c *tally) note(n int, what, reason string) {
+	if note := what + ": " + reason; len(c.notes) == 0 || c.notes[len(c.notes)-1] != note {
+		c.notes = append(c.notes, note)
+	}
+}
+
+// fact is one assertion: what a peer's test expects of an answer.
+type fact struct {
+	name   string
+	of     func(answer) any
+	theirs any
+	ours   any    // chatguard's answer, if it differs
+	reason string // why it differs; empty if it doesn't
+}
+
+// but says that chatguard's answer is another one, and why.
+func (want fact) but(ours any, reason string) fact {
+	want.ours, want.reason = ours, reason
+	return want
+}
+
+// problem says what is wrong with an answer; empty means nothing.
+func (want fact) problem(answer any) string {
+	switch {
+	case want.reason == "" && answer != want.theirs:
+		return fmt.Sprintf("%s is %v, want %v", want.name, answer, want.theirs)
+	case want.reason != "" && answer == want.theirs:
+		return fmt.Sprintf("%s is %v as in the peer's test: the difference is gone (%s)", want.name, answer, want.reason)
+	case want.reason != "" && answer != want.ours:
+		return fmt.Sprintf("%s is %v, want %v (%s)", want.name, answer, want.ours, want.reason)
+	}
+	return ""
+}
+
+// answer is what an operation returns.
+type answer struct {
+	chatguard.Verdict
+	taken int // the part of the cost that upTo spent
+}
+
+// What a step expects.
+var (
+	yes   = fact{name: "allowed", of: func(a answer) any { return a.Allowed }, theirs: true}
+	no    = fact{name: "allowed", of: func(a answer) any { return a.Allowed }, theirs: false}
+	never = fact{name: "never", of: func(a answer) any { return a.Never }, theirs: true}
+)
+
+func allowed(want bool) fact {
+	return fact{name: "allowed", of: func(a answer) any { return a.Allowed }, theirs: want}
+}
+
+func remaining(n int) fact {
+	return fact{name: "remaining", of: func(a answer) any { return a.Remaining }, theirs: n}
+}
+
+func retryAfter(d time.Duration) fact {
+	return fact{name: "retry after", of: func(a answer) any { return a.RetryAfter }, theirs: d}
+}
+
+// resetAfter is the time after which nothing is used any more.
+func resetAfter(d time.Duration) fact {
+	return fact{name: "reset after", of: func(a answer) any { return a.ResetAt.Sub(a.At) }, theirs: d}
+}
+
+func delay(d time.Duration) fact {
+	return fact{name: "delay", of: func(a answer) any { return a.Delay }, theirs: d}
+}
+
+func taken(n int) fact {
+	return fact{name: "taken", of: func(a answer) any { return a.taken }, theirs: n}
+}
+
+// operation is what a step calls.
+type operation func(*chatguard.Guard, chatguard.Message) (answer, error)
+
+func check(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
+	a.Verdict, err = g.Check(context.Background(), m)
+	return a, err
+}
+
+func peek(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
+	a.Verdict, err = g.Peek(context.Background(), m)
+	return a, err
+}
+
+// left asks as a message that costs nothing.
+func left(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
+	a.Verdict, err = inner.Of(g).Left(context.Background(), m)
+	return a, err
+}
+
+func upTo(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
+	a.taken, a.Verdict, err = g.CheckUpTo(context.Background(), m)
+	return a, err
+}
+
+// step is one call and what is expected of its answer.
+type step struct {
+	at   time.Duration // since start
+	do   operation     // nil means check
+	cost int           // 0 means 1
+	want []fact
+	user string // empty means always the same one
+}
+
+// message returns the message of a step.
+func (s step) message() chatguard.Message {
+	m := chatguard.Message{ChannelID: "1", SentAt: start.Add(s.at), Cost: s.cost}
+	if m.User.ID = s.user; s.user == "" {
+		m.User.ID = "2"
+	}
+	return m
+}
+
+// guard returns a Guard with the limits.
+func (f *facts) guard(limits ...chatguard.Limit) *chatguard.Guard {
+	f.Helper()
+	g, err := chatguard.New(chatguard.Policy{Limits: limits}, &chatguard.Options{Now: func() time.Time { return start }})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return g
+}
+
+// run runs steps with a new Guard that has one limit.
+func (f *facts) run(limit chatguard.Limit, steps ...step) {
+	f.Helper()
+	f.steps(f.guard(limit), steps...)
+}
+
+// steps runs steps with a Guard.
+func (f *facts) steps(g *chatguard.Guard, steps ...step) {
+	f.Helper()
+	for i, s := range steps {
+		if s.do == nil {
+			s.do = check
+		}
+		got, err := s.do(g, s.message())
+		if err != nil {
+			f.Fatalf("step %d: %v", i, err)
+		}
+		for _, want := range s.want {
+			value := want.of(got)
+			want.name = fmt.Sprintf("step %d: %s", i, want.name)
+			f.check(want, value)
+		}
+	}
+}

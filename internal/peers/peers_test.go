@@ -1,0 +1,49 @@
+package peers
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+)
+
+// peer is another limiter.
+type peer struct {
+	name, version string
+	// tests holds the facts in the peer's tests against chatguard.
+	tests func(*facts)
+}
+
+var peers = []peer{
+	{"golang.org/x/time/rate", "0.16.0", xtime},
+}
+
+// TestPeers_FactsHold checks the facts in all peers' tests, and that docs/comparison.md says how many
+// there are. With -v, it prints their numbers and the reasons for the differences.
+func TestPeers_FactsHold(t *testing.T) {
+	var table, notes strings.Builder
+	columns := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	page, err := os.ReadFile("../../docs/comparison.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(columns, "peer\tversion\thold\tdiffer\tnot expressible")
+	var sum tally
+	for _, p := range peers {
+		var counted tally
+		t.Run(p.name, func(t *testing.T) { p.tests(&facts{t, &counted}) })
+		fmt.Fprintf(columns, "%s\t%s\t%d\t%d\t%d\n", p.name, p.version, counted.hold, counted.differ, counted.lacking)
+		row := fmt.Sprintf("| %s | %s | %d | %d | %d |\n", p.name, p.version, counted.hold, counted.differ, counted.lacking)
+		if !strings.Contains(string(page), row) {
+			t.Errorf("docs/comparison.md lacks the row %s", row)
+		}
+		for _, note := range counted.notes {
+			fmt.Fprintf(&notes, "%s: %s\n", p.name, note)
+		}
+		sum.hold, sum.differ, sum.lacking = sum.hold+counted.hold, sum.differ+counted.differ, sum.lacking+counted.lacking
+	}
+	fmt.Fprintf(columns, "sum\t\t%d\t%d\t%d\n", sum.hold, sum.differ, sum.lacking)
+	columns.Flush()
+	t.Logf("\n%s\n%s", &table, &notes)
+}
