@@ -3,6 +3,8 @@ package peers
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +15,9 @@ import (
 // start is the time of the first step of each table. A minute, an hour and a day begin then.
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// silent is a log that nobody reads.
+var silent = slog.New(slog.DiscardHandler)
+
 // facts checks the facts of a peer's tests, and counts them.
 type facts struct {
 	*testing.T
@@ -22,7 +27,13 @@ type facts struct {
 // tally counts facts.
 type tally struct {
 	hold, differ, lacking int
-	notes                 []string // each reason once
+	notes                 []note
+}
+
+// note is a reason why facts differ or aren't expressible.
+type note struct {
+	n      int
+	reason string
 }
 
 // group runs a part of the facts as a subtest.
@@ -62,11 +73,14 @@ func (f *facts) check(want fact, answer any) {
 	f.tally.note(1, "differ", want.reason)
 }
 
-// note adds a reason for n facts, unless it is the last one's already.
+// note counts n facts with the same reason.
 func (c *tally) note(n int, what, reason string) {
-	if note := what + ": " + reason; len(c.notes) == 0 || c.notes[len(c.notes)-1] != note {
-		c.notes = append(c.notes, note)
+	reason = what + ": " + reason
+	if i := slices.IndexFunc(c.notes, func(known note) bool { return known.reason == reason }); i >= 0 {
+		c.notes[i].n += n
+		return
 	}
+	c.notes = append(c.notes, note{n, reason})
 }
 
 // fact is one assertion: what a peer's test expects of an answer.
@@ -101,6 +115,7 @@ func (want fact) problem(answer any) string {
 type answer struct {
 	chatguard.Verdict
 	taken int // the part of the cost that upTo spent
+	quota int // the capacity of the tightest limit
 }
 
 // What a step expects.
@@ -133,6 +148,10 @@ func delay(d time.Duration) fact {
 
 func taken(n int) fact {
 	return fact{name: "taken", of: func(a answer) any { return a.taken }, theirs: n}
+}
+
+func quota(n int) fact {
+	return fact{name: "quota", of: func(a answer) any { return a.quota }, theirs: n}
 }
 
 // operation is what a step calls.
@@ -204,6 +223,9 @@ func (f *facts) steps(g *chatguard.Guard, steps ...step) {
 		if err != nil {
 			f.Fatalf("step %d: %v", i, err)
 		}
+		if quotas := inner.Of(g).Quotas(got.Verdict); quotas != nil {
+			got.quota = quotas.Find(got.Tightest).Messages
+		}
 		for _, want := range s.want {
 			value := want.of(got)
 			want.name = fmt.Sprintf("step %d: %s", i, want.name)
@@ -211,3 +233,6 @@ func (f *facts) steps(g *chatguard.Guard, steps ...step) {
 		}
 	}
 }
+
+// join returns the steps of several lists as one.
+func join(lists ...[]step) []step { return slices.Concat(lists...) }

@@ -17,6 +17,7 @@ type peer struct {
 
 var peers = []peer{
 	{"golang.org/x/time/rate", "0.16.0", xtime},
+	{"github.com/throttled/throttled/v2", "2.15.0", throttled},
 }
 
 // TestPeers_FactsHold checks the facts in all peers' tests, and that docs/comparison.md says how many
@@ -39,7 +40,7 @@ func TestPeers_FactsHold(t *testing.T) {
 			t.Errorf("docs/comparison.md lacks the row %s", row)
 		}
 		for _, note := range counted.notes {
-			fmt.Fprintf(&notes, "%s: %s\n", p.name, note)
+			fmt.Fprintf(&notes, "%s: %d %s\n", p.name, note.n, note.reason)
 		}
 		sum.hold, sum.differ, sum.lacking = sum.hold+counted.hold, sum.differ+counted.differ, sum.lacking+counted.lacking
 	}

@@ -1,0 +1,105 @@
+package peers
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
+	"github.com/chatguard/chatguard/httpguard"
+)
+
+// identify is how a site knows who sends a request.
+type identify = func(*http.Request) (chatguard.User, error)
+
+// site is a handler behind httpguard.Limit. Its time is start, and stands still until it is set.
+type site struct {
+	facts   *facts
+	now     time.Time
+	handler http.Handler
+}
+
+// site returns a site with a limit.
+func (f *facts) site(limit chatguard.Limit, who identify, opts *httpguard.LimitOptions) *site {
+	f.Helper()
+	s := &site{facts: f, now: start}
+	g, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: func() time.Time { return s.now }})
+	if err != nil {
+		f.Fatal(err)
+	}
+	wrap, err := httpguard.Limit(g, who, opts)
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.handler = wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	return s
+}
+
+// request returns a request from an address.
+func request(addr string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.RemoteAddr = addr
+	return r
+}
+
+// do serves a request.
+func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	return w
+}
+
+// status serves a request and holds its status.
+func (s *site) status(r *http.Request, theirs int) *httptest.ResponseRecorder {
+	s.facts.Helper()
+	w := s.do(r)
+	s.facts.holds("status", w.Code, theirs)
+	return w
+}
+
+// statuses serves requests from one address and holds their statuses.
+func (s *site) statuses(addr string, theirs ...int) {
+	s.facts.Helper()
+	for _, want := range theirs {
+		s.status(request(addr), want)
+	}
+}
+
+// seconds is the time in X-RateLimit-Reset, in seconds since the beginning of a test.
+func seconds(w *httptest.ResponseRecorder) int64 {
+	unix, err := strconv.ParseInt(w.Header().Get("X-RateLimit-Reset"), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return unix - start.Unix()
+}
+
+// parameter returns a number in a structured header, such as t in RateLimit.
+func parameter(w *httptest.ResponseRecorder, header, name string) string {
+	if found := regexp.MustCompile(`;` + name + `=(\d+)`).FindStringSubmatch(w.Header().Get(header)); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// addressKey is the key under which a /64, or an IPv4 address, counts. It is empty for a text that
+// isn't an address.
+func addressKey(text string) string {
+	network := connguard.Network(httpguard.ClientAddress(request(text), nil), 64)
+	if !network.IsValid() {
+		return ""
+	}
+	return network.Addr().String()
+}
+
+// proxies lists the networks of trusted proxies.
+func proxies(texts ...string) (networks []netip.Prefix) {
+	for _, text := range texts {
+		networks = append(networks, netip.MustParsePrefix(text))
+	}
+	return networks
+}
