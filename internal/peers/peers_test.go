@@ -18,6 +18,9 @@ type peer struct {
 var peers = []peer{
 	{"golang.org/x/time/rate", "0.16.0", xtime},
 	{"github.com/throttled/throttled/v2", "2.15.0", throttled},
+	{"github.com/ulule/limiter/v3", "3.11.2", ulule},
+	{"github.com/sethvargo/go-limiter", "0.7.1", golimiter},
+	{"github.com/go-redis/redis_rate/v10", "10.0.1", redisrate},
 }
 
 // TestPeers_FactsHold checks the facts in all peers' tests, and that docs/comparison.md says how many
