@@ -132,7 +132,7 @@ func (p Penalties) validate() error {
 	}
 	for i, rung := range p.Ladder {
 		if err := rung.validate(); err != nil {
-			return limits.MistakeIn("penalties.ladder", rung, "penalties: step %d of the ladder: %v", i+1, err)
+			return limits.MistakeIn(fmt.Sprintf("penalties.ladder[%d]", i), rung, "penalties: step %d of the ladder: %v", i+1, err)
 		}
 	}
 	switch {

@@ -20,8 +20,9 @@ type PolicyError struct {
 	// everyone.
 	Role Role
 	// Parameter is the key in JSON and TOML, such as "burst" in a limit and "penalties.ladder" in a
-	// policy. It is empty if no single value is wrong. A role can also be refused for a value that
-	// the limit has for everyone.
+	// policy. The key of a step of the ladder has the step's index: "penalties.ladder[0]" for the
+	// first. Parameter is empty if no single value is wrong. A role can also be refused for a value
+	// that the limit has for everyone.
 	Parameter string
 	Value     string // the parameter's value, written as in TOML without quotes
 	Problem   string // what is wrong, and what would be right

@@ -124,14 +124,15 @@ func TestPolicyError_EachKey(t *testing.T) {
 		value  string
 	}
 	mistakes := map[string]mistake{
-		"mode":            {func(p *Policy) { p.Mode = 2 }, "", "mode(2)"},
-		"exempt":          {func(p *Policy) { p.Exempt = []Role{vip, vip} }, "", "vip"},
-		"exempt_messages": {func(p *Policy) { p.ExemptKinds = []string{"bits", "bits"} }, "", "bits"},
-		"roles":           {func(p *Policy) { p.Roles = []Role{"a b"} }, "", "a b"},
-		"timezone":        {func(p *Policy) { p.Timezone = "Mars" }, "", "Mars"},
-		"limits":          {func(p *Policy) { p.Limits = make([]Limit, 33) }, "", "33"},
-		"penalties.ladder": {func(p *Policy) {
-			p.Penalties.Ladder = []Penalty{{Action: ActionTimeout, Duration: 1500 * time.Millisecond}}
+		"mode":             {func(p *Policy) { p.Mode = 2 }, "", "mode(2)"},
+		"exempt":           {func(p *Policy) { p.Exempt = []Role{vip, vip} }, "", "vip"},
+		"exempt_messages":  {func(p *Policy) { p.ExemptKinds = []string{"bits", "bits"} }, "", "bits"},
+		"roles":            {func(p *Policy) { p.Roles = []Role{"a b"} }, "", "a b"},
+		"timezone":         {func(p *Policy) { p.Timezone = "Mars" }, "", "Mars"},
+		"limits":           {func(p *Policy) { p.Limits = make([]Limit, 33) }, "", "33"},
+		"penalties.ladder": {func(p *Policy) { p.Penalties.Ladder = make([]Penalty, 33) }, "", "33"},
+		"penalties.ladder[1]": {func(p *Policy) {
+			p.Penalties.Ladder = []Penalty{{}, {Action: ActionTimeout, Duration: 1500 * time.Millisecond}}
 		}, "", "timeout 1.5s"},
 		"penalties.strike_every": {func(p *Policy) { p.Penalties.StrikeEvery = -time.Minute }, "", "-1m"},
 		"penalties.forget_after": {func(p *Policy) { p.Penalties.ForgetAfter = -1 }, "", "-1ns"},

@@ -80,10 +80,15 @@ func acceptable(c config.Config, id string, p chatguard.Policy) error {
 	if _, isRoom := roomName(id); isRoom || len(c.Twitch.Channels) == 0 {
 		return nil
 	}
-	if err := penalties.Check(p.Penalties.Ladder); err != nil {
-		return &chatguard.PolicyError{Parameter: ladderKey, Problem: "penalties: the ladder " + err.Error()}
+	rung, err := penalties.Check(p.Penalties.Ladder)
+	if err == nil {
+		return nil
 	}
-	return nil
+	wrong := &chatguard.PolicyError{Parameter: ladderKey, Problem: "penalties: the ladder " + err.Error()}
+	if rung >= 0 {
+		wrong.Parameter, wrong.Value = fmt.Sprintf("%s[%d]", ladderKey, rung), p.Penalties.Ladder[rung].String()
+	}
+	return wrong
 }
 
 // discardHint says how to discard a channel's live changes.

@@ -24,7 +24,7 @@ func CheckReady(c config.Config) error {
 	if err := FitTransport(c, c.Twitch.Transport); err != nil {
 		return err
 	}
-	if err := penalties.Check(c.Policy.Penalties.Ladder); err != nil {
+	if _, err := penalties.Check(c.Policy.Penalties.Ladder); err != nil {
 		return &config.Error{File: c.Path, Key: ladderKey, Problem: err.Error()}
 	}
 	_, strangers := Unlisted(c)
@@ -32,7 +32,7 @@ func CheckReady(c config.Config) error {
 		if c.IsChecked(name) || slices.Contains(strangers, name) {
 			continue
 		}
-		if err := penalties.Check(c.Channels[name].Penalties.Ladder); err != nil {
+		if _, err := penalties.Check(c.Channels[name].Penalties.Ladder); err != nil {
 			return &config.Error{File: c.Path, Key: "channel." + name + "." + ladderKey, Problem: err.Error()}
 		}
 	}

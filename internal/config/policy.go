@@ -20,6 +20,7 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 		return err
 	}
 	section, key, _ := strings.Cut(wrong.Parameter, ".")
+	key, _, _ = strings.Cut(key, "[") // the problem names the step of the ladder
 	switch {
 	case wrong.Limit != "" || section == "name":
 		return r.failLimit(p.Limits, wrong, at)

@@ -31,21 +31,22 @@ func Silences(a chatguard.Action) bool {
 	return a == chatguard.ActionTimeout || a == chatguard.ActionBan
 }
 
-// Check returns why the bot can't use a ladder, as the end of a sentence that begins with its key.
-// It returns nil if the bot can carry out all its penalties.
-func Check(ladder []chatguard.Penalty) error {
+// Check returns why the bot can't use a ladder, as the end of a sentence that begins with its key,
+// and the index of the wrong penalty; -1 if the ladder is empty. It returns nil if the bot can carry
+// out all its penalties.
+func Check(ladder []chatguard.Penalty) (rung int, err error) {
 	if len(ladder) == 0 {
-		return errors.New(`is empty: name at least one penalty, such as "delete"`)
+		return -1, errors.New(`is empty: name at least one penalty, such as "delete"`)
 	}
-	for _, rung := range ladder {
+	for i, rung := range ladder {
 		if rung.Action == chatguard.ActionDrop {
-			return errors.New(`has "drop", which only a chat server can: use "delete"`)
+			return i, errors.New(`has "drop", which only a chat server can: use "delete"`)
 		}
 		if err := CheckRung(rung); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // CheckRung does the same as Check for a penalty on a ladder, except that it accepts "drop".

@@ -116,7 +116,7 @@ var meanings = map[string]string{
 	"raid_lasts":      "The usual duration of raid mode.",
 	"raid_start_rate": "Messages per second, over 10 seconds, at which raid mode starts by itself; left out if never.",
 	"revision":        "The revision's number; 0 is the configuration file's. In a frame: the change that it announces.",
-	"parameter":       "The value's key, such as burst or penalties.strike_every; left out if no single value is wrong.",
+	"parameter":       "The value's key, such as burst or penalties.ladder[0], the first step; left out if no single value is wrong.",
 	"role":            "The role whose numbers apply.",
 	"role_numbers":    "By limit: the numbers that apply if the user has no override.",
 	"saved":           "false: it is in force, but a restart now would undo it.",

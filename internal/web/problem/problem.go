@@ -54,7 +54,7 @@ func (p *Problem) Unwrap() error { return p.cause }
 type Mistake struct {
 	Limit     string `json:"limit,omitempty"`     // the limit's name, if the value is in a limit
 	Role      string `json:"role,omitempty"`      // if it is one of a role's custom numbers
-	Parameter string `json:"parameter,omitempty"` // key of the value; "" if no single value is wrong
+	Parameter string `json:"parameter,omitempty"` // key of the value, such as penalties.ladder[0]; "" if no single value is wrong
 	Value     string `json:"value,omitempty"`
 	Problem   string `json:"problem"` // what is wrong, and what would be right
 }

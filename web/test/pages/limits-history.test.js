@@ -78,6 +78,8 @@ test("limits: the field of a refused value is marked and gets the focus", async 
     "reset_at-2": { limit: "daily", parameter: "reset_at" },
     zone: { parameter: "timezone" },
     strike_every: { parameter: "penalties.strike_every" },
+    "rung-0-action": { parameter: "penalties.ladder[0]", value: "delete" },
+    "rung-3": { parameter: "penalties.ladder[3]", value: "timeout 30s" },
   })) {
     await refused(mistake);
     await see(() => text(`#${field}-error`) === "It is too much." && document.activeElement.id === field);

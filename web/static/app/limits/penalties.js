@@ -108,7 +108,7 @@ function stepName({ action, length }) {
 /** @param {{rung: Rung, index: number, form: Form, mayEdit: boolean}} props */
 function Rung({ rung: { action, length }, index, form, mayEdit }) {
   const id = `rung-${index}`, step = index + 1;
-  const last = form.draft.rungs.length - 1;
+  const last = form.draft.rungs.length - 1, wrong = form.errors[`${id}-action`];
   const actions = action in todo ? Object.keys(todo) : [...Object.keys(todo), action]; // the program's own
   /** @param {{target: HTMLSelectElement}} event */
   const choose = (event) => setRung(index, { action: event.target.value, length: event.target.value === "timeout" ? length || usualTimeout() : "" });
@@ -116,7 +116,8 @@ function Rung({ rung: { action, length }, index, form, mayEdit }) {
     <li>
       <div class="rung">
         ${mayEdit
-          ? html`<select id=${`${id}-action`} aria-label=${t("limits.step-penalty", { step })} value=${action} onChange=${choose}>
+          ? html`<select id=${`${id}-action`} aria-label=${t("limits.step-penalty", { step })} value=${action} onChange=${choose}
+              aria-invalid=${wrong ? "true" : "false"} aria-describedby=${`${id}-action-error`}>
               ${actions.map((value) => html`<option value=${value} selected=${value === action}>${todo[value] ?? value}</option>`)}
             </select>`
           : html`<span>${todo[action] ?? action}</span>`}
@@ -130,6 +131,7 @@ function Rung({ rung: { action, length }, index, form, mayEdit }) {
             <${Move} id=${`${id}-remove`} icon="trash" name=${t("limits.step-remove", { step })} onClick=${() => removeRung(index)} />
           </span>`}
       </div>
+      <p id=${`${id}-action-error`} class="error" aria-live="polite">${wrong}</p>
     </li>
   `;
 }
