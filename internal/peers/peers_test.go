@@ -16,6 +16,9 @@ type peer struct {
 }
 
 var peers = []peer{
+	{"go.uber.org/ratelimit", "0.3.1", uber},
+	{"github.com/juju/ratelimit", "1.0.2", juju},
+	{"github.com/mennanov/limiters", "83bfe64", mennanov},
 	{"golang.org/x/time/rate", "0.16.0", xtime},
 	{"github.com/throttled/throttled/v2", "2.15.0", throttled},
 	{"github.com/ulule/limiter/v3", "3.11.2", ulule},
