@@ -18,6 +18,7 @@ type peer struct {
 var peers = []peer{
 	{"go.uber.org/ratelimit", "0.3.1", uber},
 	{"github.com/juju/ratelimit", "1.0.2", juju},
+	{"github.com/clipperhouse/rate", "6020d83", clipperhouse},
 	{"github.com/mennanov/limiters", "83bfe64", mennanov},
 	{"golang.org/x/time/rate", "0.16.0", xtime},
 	{"github.com/throttled/throttled/v2", "2.15.0", throttled},
