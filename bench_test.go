@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/state"
 )
 
 // BenchmarkCheck judges messages of one user, whose row is in the processor's cache. It shows the
@@ -73,13 +75,13 @@ func BenchmarkCheckAll(b *testing.B) {
 const manyUsers = 1_000_000
 
 // storedRows returns a daily window for each user, in a store's order and contiguous in memory.
-func storedRows(b *testing.B, users int) []StateRow {
+func storedRows(b *testing.B, users int) []state.Row {
 	g := newEnforcingGuard(b, func(p *Policy) { p.Limits = p.Limits[1:] }, nil)
 	for i := range users {
 		mustCheck(b, g, messageFrom(strconv.Itoa(20_000_000+37*i), float64(i)/1000))
 	}
 	rows := dirtyRows(g)
-	slices.SortFunc(rows, func(a, b StateRow) int { return strings.Compare(a.UserID, b.UserID) })
+	slices.SortFunc(rows, func(a, b state.Row) int { return strings.Compare(a.UserID, b.UserID) })
 	for i := range rows {
 		rows[i].UserID, rows[i].Data = strings.Clone(rows[i].UserID), slices.Clone(rows[i].Data)
 	}

@@ -30,7 +30,9 @@
 //     front of WebSockets, and describes verdicts in the headers of responses.
 //   - Package checkclient asks a chatguard in another process, over its HTTP API.
 //   - Package chatguardtest is for tests of programs that use the other packages.
-//   - Package shared is for authors of stores that several Guards share.
+//   - Package state is for authors of stores that keep the state of a Guard.
+//   - Package shared has the errors and modes of limits that several Guards share, and is for
+//     authors of the stores that these share.
 //
 // These packages import nothing outside the standard library. Package redisstore shares limits
 // between several processes over Valkey or Redis. Package sqlitestore keeps a Guard's state in a
@@ -60,8 +62,8 @@
 //
 // The zero [Policy] has no limits and allows everything. The zero [Mode] enforces. The zero
 // [Message].SentAt is now, and the zero Cost is 1. A nil *[Options] is the zero Options. The zero
-// Guard, [HoldQueue], [Reservation] and [State] can't be used: get them from [New], [NewHoldQueue]
-// or a Guard. The zero [Roles], [UserOverride] and [Penalty] mean none.
+// Guard, [HoldQueue] and [Reservation] can't be used: get them from [New], [NewHoldQueue] or a
+// Guard. The zero [Roles], [UserOverride] and [Penalty] mean none.
 //
 // # Concurrency
 //

@@ -139,28 +139,6 @@ func ExampleNew() {
 	// Output: 0 users, 0 bytes, 0 forgotten, 0 evicted, 0 of them too soon
 }
 
-// Two nodes must have the same policy to share its limits.
-func ExampleGuard_PolicyHash() {
-	policy := chatguard.DefaultPolicy()
-	a, err := chatguard.New(policy, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	b, err := chatguard.New(policy, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(a.PolicyHash() == b.PolicyHash())
-	policy.Limits[0].Burst++
-	if err := b.SetPolicy(policy); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(a.PolicyHash() == b.PolicyHash())
-	// Output:
-	// true
-	// false
-}
-
 // A ladder of penalties: each strike moves the author one rung up.
 func ExamplePenalties() {
 	clock := chatguardtest.NewClock(noon)

@@ -39,14 +39,14 @@ type Options struct {
 	// then have been made only if the error wraps shared.ErrUnconfirmed, too. Without Shared, no
 	// method but Wait looks at its context, because the Guard only accesses memory.
 	//
-	// Now must be nil: the Guard's clock is that of Shared. With ShareExact, a store for State has
-	// no usage to keep; with ShareSynchronised it keeps a copy.
+	// Now must be nil: the Guard's clock is that of Shared. With shared.Exact, a store for State
+	// has no usage to keep; with shared.Synchronised it keeps a copy.
 	Shared shared.Store
-	// ShareMode says how Shared is used. The zero value is ShareExact.
-	ShareMode ShareMode
+	// SharedMode says how Shared is used. The zero value is shared.Exact.
+	SharedMode shared.Mode
 	// SharedRows is the maximum number of rows of Shared that the Guard remembers, at about 600
 	// bytes each. It is also the maximum number of pending rows while the store is away. 0 means
-	// DefaultSharedRows.
+	// 200,000.
 	SharedRows int
 
 	// MaxMemory is approximately the maximum number of bytes for the users of one channel. All
@@ -73,7 +73,7 @@ type Guard struct {
 	present   limits.Present // the current time according to messages
 
 	degraded    atomic.Bool // the store is failing
-	unexchanged atomic.Bool // the last Exchange with ShareSynchronised found the store away
+	unexchanged atomic.Bool // the last Exchange with shared.Synchronised found the store away
 
 	entries entryIDs
 }
@@ -98,8 +98,8 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		g.now = opts.Now
 	}
 	if opts.Shared != nil {
-		g.channels.exact = opts.ShareMode == ShareExact
-		g.channels.rows = sharing.New(opts.Shared, cmp.Or(opts.SharedRows, DefaultSharedRows), g.channels.exact, &g.channels)
+		g.channels.exact = opts.SharedMode != shared.Synchronised
+		g.channels.rows = sharing.New(opts.Shared, cmp.Or(opts.SharedRows, defaultSharedRows), g.channels.exact, &g.channels)
 		g.now = g.channels.rows.Now
 	}
 	g.channels.base.Store(base)
@@ -112,10 +112,10 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 // check returns an error if the options contradict each other.
 func (o *Options) check() error {
 	switch {
-	case o.ShareMode > ShareSynchronised:
-		return fmt.Errorf("chatguard: Options.ShareMode is %d: use ShareExact or ShareSynchronised", o.ShareMode)
-	case o.Shared == nil && o.ShareMode != ShareExact:
-		return errors.New("chatguard: Options.ShareMode needs Options.Shared: open a store, for example with redisstore.Open")
+	case o.SharedMode != "" && o.SharedMode != shared.Exact && o.SharedMode != shared.Synchronised:
+		return fmt.Errorf("chatguard: Options.SharedMode is %q: use shared.Exact or shared.Synchronised", o.SharedMode)
+	case o.Shared == nil && o.SharedMode == shared.Synchronised:
+		return errors.New("chatguard: Options.SharedMode needs Options.Shared: open a store, for example with redisstore.Open")
 	case o.SharedRows < 0:
 		return fmt.Errorf("chatguard: Options.SharedRows is %d: use 0 for the default", o.SharedRows)
 	case o.Shared != nil && o.Now != nil:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/state"
 )
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
@@ -320,7 +321,7 @@ func TestRestore_State(t *testing.T) {
 	for _, row := range rows {
 		must(t, again.State().Restore(row, monday))
 	}
-	again.State().RestoreEntryID(last.EntryID)
+	again.State().RestoreEntryID(int64(last.EntryID))
 	again.State().RestoreEntryID(1)
 	v := mustCheck(t, again, messageFrom("7", 10))
 	if !v.Allowed {
@@ -330,7 +331,7 @@ func TestRestore_State(t *testing.T) {
 	if v = mustCheck(t, again, messageFrom("7", 11)); v.Strikes != 2 || v.EntryID != last.EntryID+1 {
 		t.Errorf("got %+v, want the second strike and the entry after %d", v, last.EntryID)
 	}
-	if err := again.State().Restore(StateRow{ChannelID: "1", UserID: "7", Limit: "burst", Data: []byte("?")}, monday); err == nil {
+	if err := again.State().Restore(state.Row{ChannelID: "1", UserID: "7", Limit: "burst", Data: []byte("?")}, monday); err == nil {
 		t.Error("bytes that can't be read are taken")
 	}
 }

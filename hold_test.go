@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatguard/chatguard/state"
 )
 
 // newPacedGuard returns a Guard that releases one message per second and lets two wait.
@@ -252,7 +254,7 @@ func TestNoQueue(t *testing.T) {
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
 	must(t, g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, own))
 	rows := dirtyRows(g)
-	slices.SortFunc(rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
+	slices.SortFunc(rows, func(a, b state.Row) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
 	again := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
 	for _, row := range rows {
 		must(t, again.State().Restore(row, monday))

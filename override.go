@@ -126,8 +126,9 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 
 // UserOverride returns the override of the key's user. It omits an exemption that has ended by the
 // Guard's clock. The error is ErrTime, ErrNoLimit if there are no PerUserEverywhere limits, or that
-// of SetUserOverride for an invalid key. With ShareExact, UserOverride asks the store. If the store
-// doesn't answer, UserOverride returns the store's error and the override that the Guard knows.
+// of SetUserOverride for an invalid key. With shared.Exact, UserOverride asks the store. If the
+// store doesn't answer, UserOverride returns the store's error and the override that the Guard
+// knows.
 func (g *Guard) UserOverride(ctx context.Context, k Key) (UserOverride, error) {
 	table, now, err := g.channels.overrideTable(k, g.Now())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
 // no strike, notifies no observer and adds no journal entry. It returns the same errors as Check.
-// With ShareExact, it reads the rows in the store; while the store is away, the verdict is
+// With shared.Exact, it reads the rows in the store; while the store is away, the verdict is
 // Degraded. If the context ends first, it returns the context's error.
 func (g *Guard) Peek(ctx context.Context, m Message) (v Verdict, err error) {
 	if g.channels.exact { // beside a round trip, an explanation costs little

@@ -2,8 +2,6 @@ package chatguard
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -134,20 +132,6 @@ func (p *Penalties) UnmarshalJSON(data []byte) error {
 	*p = Penalties(in.plain)
 	p.StrikeEvery, p.ForgetAfter = time.Duration(in.StrikeEvery), time.Duration(in.ForgetAfter)
 	return nil
-}
-
-// PolicyHash returns a hash of Guard.Policy, so that Guards that share limits can find out whether
-// they have the same policy. It has 16 hexadecimal digits. The policies of single channels and
-// overlays have no effect on it.
-func (g *Guard) PolicyHash() string {
-	policy := g.channels.basePolicy().policy.Clone()
-	policy.stateDefaults()
-	text, err := json.Marshal(policy)
-	if err != nil {
-		return "" // a policy that compiles can be written
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
 }
 
 // stateDefaults fills in what a policy may leave out, so that equal policies have the same text.

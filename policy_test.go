@@ -293,9 +293,9 @@ func TestGuard_PolicyHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		hash := guard.PolicyHash()
-		if len(hash) != 16 || hash != guard.PolicyHash() {
-			t.Errorf("%s: the hash is %q and then %q", name, hash, guard.PolicyHash())
+		hash := guard.Shared().PolicyHash()
+		if len(hash) != 16 || hash != guard.Shared().PolicyHash() {
+			t.Errorf("%s: the hash is %q and then %q", name, hash, guard.Shared().PolicyHash())
 		}
 		if other, found := hashes[hash]; found {
 			t.Errorf("policies that differ by %s and by %s have the same hash", name, other)
@@ -304,7 +304,7 @@ func TestGuard_PolicyHash(t *testing.T) {
 		if err := guard.SetChannelPolicy("lobby", DefaultPolicy()); err != nil {
 			t.Fatal(name, err)
 		}
-		if guard.PolicyHash() != hash {
+		if guard.Shared().PolicyHash() != hash {
 			t.Errorf("%s: a channel's policy changes the hash", name)
 		}
 	}
@@ -319,7 +319,7 @@ func TestGuard_PolicyHashDefaults(t *testing.T) {
 	} {
 		for _, zone := range []string{"", "UTC"} {
 			guard := mustNew(t, Policy{Timezone: zone, Limits: []Limit{daily}}, nil)
-			hashes[guard.PolicyHash()] = true
+			hashes[guard.Shared().PolicyHash()] = true
 		}
 	}
 	if len(hashes) != 1 {

@@ -2,6 +2,9 @@ package chatguard
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -9,90 +12,95 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// ShareMode says how a Guard uses Options.Shared. The zero value is ShareExact.
-type ShareMode uint8
+// defaultSharedRows is the default of Options.SharedRows.
+const defaultSharedRows = 200_000
 
-// The modes of sharing.
-const (
-	// ShareExact asks the store before a message is allowed. All Guards together allow exactly what
-	// one alone would.
-	ShareExact ShareMode = iota
-	// ShareSynchronised decides in memory, and compares with the store at each Exchange. Until
-	// then, a user who uses several Guards at the same time can send more than the limit. What
-	// exceeds a limit is paid back: the user waits for longer, or gets less in the next window.
-	ShareSynchronised
-)
+// sharedGuard implements shared.Guard.
+type sharedGuard struct{ guard *Guard }
 
-// DefaultSharedRows is the default of Options.SharedRows.
-const DefaultSharedRows = 200_000
+// Shared returns what a store of shared limits and the program around it need of the Guard: its
+// counts, for example, and what the store calls. See Options.Shared.
+func (g *Guard) Shared() shared.Guard {
+	g.created()
+	return sharedGuard{g}
+}
 
-// Sharing returns what the Guard has done with Options.Shared. Without Options.Shared, the counts
-// are zero.
-func (g *Guard) Sharing() shared.Counts {
-	rows := g.channels.rows
-	if rows == nil {
-		return shared.Counts{}
+// Mode implements shared.Guard.
+func (s sharedGuard) Mode() shared.Mode {
+	switch {
+	case s.guard.channels.rows == nil:
+		return ""
+	case s.guard.channels.exact:
+		return shared.Exact
 	}
-	counts := rows.Counts()
-	counts.Lost += g.channels.dropped.Unsent.Load()
+	return shared.Synchronised
+}
+
+// Counts implements shared.Guard.
+func (s sharedGuard) Counts() (counts shared.Counts) {
+	if rows := s.guard.channels.rows; rows != nil {
+		counts = rows.Counts()
+		counts.Lost += s.guard.channels.dropped.Unsent.Load()
+	}
 	return counts
 }
 
-// Invalidate tells a Guard with Options.Shared that another node has made a swap of a row with
-// Notify. The Guard then asks the store before its next decision on the row, or with
-// ShareSynchronised at the next Exchange. The IDs are those of the shared.Row. A shared.Store calls
-// it.
-func (g *Guard) Invalidate(channelID, userID string) {
-	if rows := g.channels.rows; rows != nil {
+// Invalidate implements shared.Guard.
+func (s sharedGuard) Invalidate(channelID, userID string) {
+	if rows := s.guard.channels.rows; rows != nil {
 		rows.Invalidate(sharing.Key{ChannelID: channelID, UserID: userID})
 	}
 }
 
-// InvalidateAll is Invalidate for all rows. A shared.Store calls it when it may have missed calls
-// of Invalidate.
-func (g *Guard) InvalidateAll() {
-	if rows := g.channels.rows; rows != nil {
+// InvalidateAll implements shared.Guard.
+func (s sharedGuard) InvalidateAll() {
+	if rows := s.guard.channels.rows; rows != nil {
 		rows.InvalidateAll()
 	}
 }
 
-// Heal makes the next Exchange of a Guard with Options.Shared restore the rows that the store has
-// lost and the Guard remembers. A shared.Store calls it when it may have lost rows.
-func (g *Guard) Heal() {
-	if rows := g.channels.rows; rows != nil {
+// Heal implements shared.Guard.
+func (s sharedGuard) Heal() {
+	if rows := s.guard.channels.rows; rows != nil {
 		rows.Heal()
 	}
 }
 
-// Exchange writes what was allowed without the store, and reads what other Guards have allowed.
-// With ShareExact, only messages that were allowed while the store was away need this. It returns
-// the first error. A shared.Store calls it regularly. If several goroutines call it at the same
-// time, they share the work.
-func (g *Guard) Exchange(ctx context.Context) error {
-	rows := g.channels.rows
+// Exchange implements shared.Guard.
+func (s sharedGuard) Exchange(ctx context.Context) error {
+	rows := s.guard.channels.rows
 	if rows == nil {
 		return nil
 	}
 	err := rows.Exchange(ctx)
-	if g.channels.exact {
+	if s.guard.channels.exact {
 		return err
 	}
 	if away := errors.Is(err, shared.ErrAway); away || err == nil {
-		g.unexchanged.Store(away)
+		s.guard.unexchanged.Store(away)
 	}
 	return err
 }
 
-// Seed writes the restored state of all users to Options.Shared, except the rows that the shared
-// store already has. Call it once, when a program begins to share limits, so that users don't start
-// with a full allowance. If dryRun is true, Seed only counts what it would write. It returns the
-// first error, and what was written until then. After an error, call it again.
-func (s State) Seed(ctx context.Context, dryRun bool) (done shared.Seeded, err error) {
+// Seed implements shared.Guard.
+func (s sharedGuard) Seed(ctx context.Context, dryRun bool) (done shared.Seeded, err error) {
 	rows := s.guard.channels.rows
 	if rows == nil {
 		return done, errors.New("chatguard: the Guard has no shared store: set Options.Shared")
 	}
 	return rows.Seed(ctx, dryRun)
+}
+
+// PolicyHash implements shared.Guard.
+func (s sharedGuard) PolicyHash() string {
+	policy := s.guard.Policy()
+	policy.stateDefaults()
+	text, err := json.Marshal(policy)
+	if err != nil {
+		return "" // a policy that compiles can be written
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // judgeShared fills in the decision on a message by the rows in the shared store, and returns how

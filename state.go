@@ -5,28 +5,21 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/state"
 )
 
-// State gives a store access to a Guard's state. A program without a store, or with package
-// sqlitestore, doesn't need it. Guard.State returns it. It is safe for concurrent use, but see
-// Dirty.
-type State struct{ guard *Guard }
+// guardState implements state.Guard.
+type guardState struct{ guard *Guard }
 
-// State returns the Guard's state, for a store.
-func (g *Guard) State() State { return State{g} }
-
-// StateRow is part of one user's state, in an opaque form for a store. ChannelID, UserID and Limit
-// are its key. An empty ChannelID means PerUserEverywhere limits, an empty UserID means PerChannel
-// limits, and if both are empty, PerEverywhere limits. If Limit is not the name of a limit, the row
-// holds the user's strikes, or the user's override and grants.
-type StateRow struct {
-	ChannelID, UserID, Limit string
-	Data                     []byte
+// State returns the Guard's state, for a store. A program without a store, or with package
+// sqlitestore, doesn't need it.
+func (g *Guard) State() state.Guard {
+	g.created()
+	return guardState{g}
 }
 
-// Batch is the state that changed since the last confirmed batch. Read its Rows, then call Confirm
-// or Release once. A Batch is for one goroutine.
-type Batch struct {
+// dirtyBatch implements state.Batch.
+type dirtyBatch struct {
 	guard  *Guard
 	size   int
 	tables []*limits.Batch
@@ -34,23 +27,19 @@ type Batch struct {
 	whole  bool  // all rows were read
 }
 
-// Dirty returns the state of all users that has changed since it was last confirmed. Only one batch
-// may be open at a time.
-func (s State) Dirty() *Batch {
-	b := &Batch{guard: s.guard}
+// Dirty implements state.Guard.
+func (s guardState) Dirty() state.Batch {
+	b := &dirtyBatch{guard: s.guard}
 	s.guard.channels.EachTable(func(_ string, table *limits.Table) { b.size += table.CountDirty() })
 	return b
 }
 
-// Len returns approximately how many rows the batch has. State that changes before Rows reads it
-// may add rows.
-func (b *Batch) Len() int { return b.size }
+// Len implements state.Batch.
+func (b *dirtyBatch) Len() int { return b.size }
 
-// Rows returns the rows of the batch, in no particular order. They can be read only once. Each
-// user's rows show the state at the time when they are read. Reading them also removes some
-// channels that hold nothing any more, as described at Guard.ForgetChannel.
-func (b *Batch) Rows() iter.Seq[StateRow] {
-	return func(yield func(StateRow) bool) {
+// Rows implements state.Batch.
+func (b *dirtyBatch) Rows() iter.Seq[state.Row] {
+	return func(yield func(state.Row) bool) {
 		wanted := true
 		b.guard.channels.EachTable(func(channelID string, table *limits.Table) {
 			if wanted {
@@ -63,11 +52,11 @@ func (b *Batch) Rows() iter.Seq[StateRow] {
 }
 
 // read passes the changes of a table to yield. It returns false if yield has returned false.
-func (b *Batch) read(channelID string, table *limits.Table, yield func(StateRow) bool) bool {
+func (b *dirtyBatch) read(channelID string, table *limits.Table, yield func(state.Row) bool) bool {
 	wanted := true
 	taken := table.Dirty(func(rows []limits.StateRow) {
 		for _, row := range rows {
-			if wanted = wanted && yield(StateRow{ChannelID: channelID, UserID: row.User, Limit: row.Limit, Data: row.Data}); !wanted {
+			if wanted = wanted && yield(state.Row{ChannelID: channelID, UserID: row.User, Limit: row.Limit, Data: row.Data}); !wanted {
 				return
 			}
 		}
@@ -79,16 +68,13 @@ func (b *Batch) read(channelID string, table *limits.Table, yield func(StateRow)
 	return wanted
 }
 
-// DirtyAll marks the state of all users as dirty, for a store that may have lost its data. It
-// doesn't include users that the Guard has removed because their allowance was fully restored. A
-// store keeps the rows that it has of such users.
-func (s State) DirtyAll() {
+// DirtyAll implements state.Guard.
+func (s guardState) DirtyAll() {
 	s.guard.channels.EachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
 }
 
-// Confirm marks the batch as stored. State that changed in the meantime stays dirty. If not all
-// Rows were read, Confirm is the same as Release.
-func (b *Batch) Confirm() {
+// Confirm implements state.Batch.
+func (b *dirtyBatch) Confirm() {
 	if !b.whole {
 		b.Release()
 		return
@@ -98,20 +84,15 @@ func (b *Batch) Confirm() {
 	}
 }
 
-// Release marks the batch as not stored: all of it is dirty again.
-func (b *Batch) Release() {
+// Release implements state.Batch.
+func (b *dirtyBatch) Release() {
 	for _, t := range b.tables {
 		t.Release()
 	}
 }
 
-// Restore restores a row, as of the time at. Call it before the first message is judged. Pass the
-// rows of a user sorted by Limit, so that the user's override and grants precede the usage that
-// depends on them. Restore ignores a row of a limit that the channel's policy doesn't have, or has
-// with another algorithm; that limit starts fresh. To save memory, it also ignores a row that was
-// already Forgotten a minute before at, unless the row holds pardons. It returns an error for bytes
-// that can't be read, or a bad key or time.
-func (s State) Restore(row StateRow, at time.Time) error {
+// Restore implements state.Guard.
+func (s guardState) Restore(row state.Row, at time.Time) error {
 	table, ns, err := s.guard.channels.userTable(row.ChannelID, row.UserID, at)
 	switch {
 	case err == ErrNoLimit:
@@ -129,21 +110,8 @@ func (s State) Restore(row StateRow, at time.Time) error {
 // unknownStays is how much longer strikes are kept in a channel that the Guard hasn't seen.
 const unknownStays = 365 * 24 * time.Hour
 
-// Forgotten reports whether a stored row no longer has any effect at the given time, so that a
-// store may delete it. It changes nothing.
-//
-// The usage of a limit must have no effect under the parameters under which it was spent, which the
-// bytes contain. If the channel's policy has the limit with the same algorithm, the usage must also
-// have no effect after a restore. A row whose last usage is after at is never forgotten.
-//
-// Strikes lapse as the channel's policy says. In a channel that the Guard hasn't seen, they stay
-// for a year longer, because the channel's own policy may not be in force yet. A removed channel
-// that had no policy of its own counts as seen. A row of overrides and grants is forgotten when all
-// of them have ended. If such a row also holds pardons, it is kept as long as the Guard has other
-// state of the user that counts.
-//
-// Forgotten returns an error for bytes that can't be read, or a bad key or time.
-func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {
+// Forgotten implements state.Guard.
+func (s guardState) Forgotten(row state.Row, at time.Time) (bool, error) {
 	if len(row.ChannelID) > maxID || len(row.UserID) > maxID {
 		return false, ErrLongID
 	}
@@ -166,19 +134,18 @@ func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {
 	return forgotten, err
 }
 
-// RestoreEntryID ensures that new entries get IDs above last.
-func (s State) RestoreEntryID(last EntryID) {
+// RestoreEntryID implements state.Guard.
+func (s guardState) RestoreEntryID(last int64) {
 	for {
 		current := s.guard.entries.last.Load()
-		if current >= int64(last) || s.guard.entries.last.CompareAndSwap(current, int64(last)) {
+		if current >= last || s.guard.entries.last.CompareAndSwap(current, last) {
 			return
 		}
 	}
 }
 
-// SetDegraded sets whether the store is failing. Every later verdict has this value in its Degraded
-// field. Decisions stay the same.
-func (s State) SetDegraded(degraded bool) {
+// SetDegraded implements state.Guard.
+func (s guardState) SetDegraded(degraded bool) {
 	if s.guard.degraded.Load() != degraded {
 		// Write only if the value changes: every decision reads it, and a write evicts it from the
 		// other processors' caches.

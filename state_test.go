@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/state"
 )
 
 func TestForgotten_Rows(t *testing.T) {
@@ -149,7 +151,7 @@ func TestBatch_ReadInPart(t *testing.T) {
 }
 
 // dirtyRows returns the rows of a batch that is never confirmed.
-func dirtyRows(g *Guard) []StateRow { return slices.Collect(g.State().Dirty().Rows()) }
+func dirtyRows(g *Guard) []state.Row { return slices.Collect(g.State().Dirty().Rows()) }
 
 // confirmDirty confirms all state, as a store does.
 func confirmDirty(g *Guard) {

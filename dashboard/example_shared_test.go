@@ -36,7 +36,7 @@ func showNodes(url string, serve func(http.Handler)) error {
 	logger := slog.New(slog.DiscardHandler)
 	var guard *chatguard.Guard
 	describe := func(n *redisstore.Node) { // called by store.Run, so that other nodes see what this one has done
-		did := guard.Sharing()
+		did := guard.Shared().Counts()
 		n.Figures = map[string]int64{"from_memory": did.FromMemory, "offline": did.Offline, "pending": int64(did.Pending)}
 	}
 	// If Redis doesn't answer, the node starts without it.
@@ -64,7 +64,7 @@ func showNodes(url string, serve func(http.Handler)) error {
 // sharedBy describes a redisstore.Store to the dashboard.
 func sharedBy(store *redisstore.Store) *dashboard.Shared {
 	return &dashboard.Shared{
-		Mode: chatguard.ShareExact,
+		Mode: shared.Exact,
 		State: func() dashboard.SharedState {
 			h := store.Health()
 			return dashboard.SharedState{
@@ -76,7 +76,7 @@ func sharedBy(store *redisstore.Store) *dashboard.Shared {
 			nodes, err := store.Nodes(ctx)
 			for _, n := range nodes {
 				list = append(list, dashboard.Node{
-					Name: n.Name, Version: n.Version, Address: n.Address, Mode: chatguard.ShareExact, Started: n.Started, Self: n.Self,
+					Name: n.Name, Version: n.Version, Address: n.Address, Mode: shared.Exact, Started: n.Started, Self: n.Self,
 					Offset: n.Offset, Error: n.Error,
 					MessagesPerSecond: float64(n.Figures["messages_per_second"]), // if the server counts them
 					FromMemory:        n.Figures["from_memory"], Offline: n.Figures["offline"], Pending: int(n.Figures["pending"]),

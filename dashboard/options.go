@@ -32,7 +32,7 @@ type Channel struct {
 // Store keeps what a Dashboard shows and what people change in it. A *sqlitestore.Store is one, and
 // so is a type that embeds a *sqlitestore.Store, for example to measure its Run. New refuses any
 // other type. A program with another database keeps the Guard's state there by itself, see
-// [chatguard.State], and gives the Dashboard no Store.
+// [chatguard.Guard.State], and gives the Dashboard no Store.
 type Store interface {
 	// Run writes until ctx ends, then writes everything pending once more and returns. The error
 	// says what is lost. The Dashboard's Run calls it in a goroutine.

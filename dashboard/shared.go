@@ -13,8 +13,8 @@ import (
 // Shared describes to a Dashboard the store of a Guard with Options.Shared, and the other nodes.
 // Its functions pass on what package redisstore's Store returns from Health and Nodes.
 type Shared struct {
-	// Mode is the Guard's Options.ShareMode.
-	Mode chatguard.ShareMode
+	// Mode is the Guard's Options.SharedMode.
+	Mode shared.Mode
 	// State returns the state of the store. It is required, is called each second, and must not
 	// wait.
 	State func() SharedState
@@ -44,8 +44,8 @@ type SharedState struct {
 type Node struct {
 	Name    string
 	Version string
-	Address string              // where people reach the node
-	Mode    chatguard.ShareMode // how the node shares limits
+	Address string      // where people reach the node
+	Mode    shared.Mode // how the node shares limits
 	Started time.Time
 	Self    bool          // this node
 	Offset  time.Duration // the server's clock minus the node's
@@ -57,8 +57,8 @@ type Node struct {
 	Pending           int   // rows that still have to be written to the store
 }
 
-var shareModes = map[chatguard.ShareMode]live.ShareMode{
-	chatguard.ShareExact: live.ShareExact, chatguard.ShareSynchronised: live.ShareSynchronised,
+var shareModes = map[shared.Mode]live.ShareMode{
+	shared.Exact: live.ShareExact, shared.Synchronised: live.ShareSynchronised,
 }
 
 // join completes the options of the web server.
@@ -66,8 +66,8 @@ func (s *Shared) join(guard *chatguard.Guard, o *web.Options) {
 	if s == nil {
 		return
 	}
-	o.Live.Shared = func() live.Shared { return s.live(s.State(), guard.Sharing()) }
-	o.Nodes = func(ctx context.Context) (web.Nodes, error) { return s.nodes(ctx, guard.Sharing()) }
+	o.Live.Shared = func() live.Shared { return s.live(s.State(), guard.Shared().Counts()) }
+	o.Nodes = func(ctx context.Context) (web.Nodes, error) { return s.nodes(ctx, guard.Shared().Counts()) }
 }
 
 func (s *Shared) live(state SharedState, sharing shared.Counts) live.Shared {

@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // runNode runs a node that shares limits until the test ends.
@@ -88,7 +89,7 @@ func TestShared_Nodes(t *testing.T) {
 // none.
 func TestShared_Synchronised(t *testing.T) {
 	shared := dashboard.Shared{
-		Mode:  chatguard.ShareSynchronised,
+		Mode:  shared.Synchronised,
 		State: func() dashboard.SharedState { return dashboard.SharedState{Up: true, Problem: "lagging"} },
 	}
 	s := newSite(t, newGuard(t), dashboard.Options{Shared: &shared})

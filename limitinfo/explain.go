@@ -77,7 +77,7 @@ type Picture struct {
 
 // Explain returns the status of the message's author in every limit, and what Check would decide
 // about the message. It changes nothing: it spends nothing, gives no strike, notifies no observer
-// and adds no journal entry. It returns the same errors as Check. With ShareExact, it reads the
+// and adds no journal entry. It returns the same errors as Check. With shared.Exact, it reads the
 // rows in the store, as Check does; while the store is away, the verdict is Degraded.
 func Explain(ctx context.Context, guard *chatguard.Guard, message chatguard.Message) (e Explanation, err error) {
 	v, levels, standing, next, err := inner.Of(guard).Explain(ctx, message)

@@ -178,7 +178,7 @@ func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 	}
 	var findings []Finding
 	for _, node := range nodes {
-		f := Finding{Name: "node " + printable(node.Name), Text: strings.TrimSpace(fmt.Sprintf("%s %s, since %s", printable(node.Version), printable(node.Mode), node.Started.UTC().Format(time.DateTime)))}
+		f := Finding{Name: "node " + printable(node.Name), Text: strings.TrimSpace(fmt.Sprintf("%s %s, since %s", printable(node.Version), printable(string(node.Mode)), node.Started.UTC().Format(time.DateTime)))}
 		if node.Version != "" && d.server.options.Version != "" && node.Version != d.server.options.Version {
 			f.Level, f.Text, f.Fix = Warning, f.Text+", another version than this node's "+d.server.options.Version, "finish the update"
 		}

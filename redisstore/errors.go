@@ -24,6 +24,12 @@ func away(text string, causes ...error) *storeError {
 	return &storeError{text, append([]error{shared.ErrAway}, causes...)}
 }
 
+// unconfirmed returns an error that wraps shared.ErrUnconfirmed. what was changed; why is appended.
+func unconfirmed(what, why string) *storeError {
+	lost := strings.TrimPrefix(shared.ErrUnconfirmed.Error(), "chatguard: ")
+	return &storeError{what + ": " + lost + why, []error{shared.ErrUnconfirmed}}
+}
+
 // withoutPrefix returns the text of an error of this package for use in another one.
 func withoutPrefix(err error) string { return strings.TrimPrefix(err.Error(), "redisstore: ") }
 

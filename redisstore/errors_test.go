@@ -69,6 +69,14 @@ func TestErrors_PlainWords(t *testing.T) {
 	}
 }
 
+func TestUnconfirmed_Text(t *testing.T) {
+	err := unconfirmed("policy/lobby", " (127.0.0.1:1: i/o timeout)")
+	const want = "redisstore: policy/lobby: the shared store's reply was lost: the change may have been made, so look before you repeat it (127.0.0.1:1: i/o timeout)"
+	if err.Error() != want || !errors.Is(err, shared.ErrUnconfirmed) || errors.Is(err, shared.ErrAway) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // awayGuard is a Guard with rows that it can't write.
 type awayGuard struct {
 	fakeGuard
@@ -77,7 +85,7 @@ type awayGuard struct {
 }
 
 func (g *awayGuard) Exchange(context.Context) error { return g.err }
-func (g *awayGuard) Sharing() shared.Counts         { return shared.Counts{Pending: g.owed} }
+func (g *awayGuard) Counts() shared.Counts          { return shared.Counts{Pending: g.owed} }
 
 // TestRun_Lost checks that the error of Run says what is lost.
 func TestRun_Lost(t *testing.T) {
@@ -85,7 +93,7 @@ func TestRun_Lost(t *testing.T) {
 	r := startRedis(t)
 	cause := away("127.0.0.1:1: connection refused")
 	for _, test := range []struct {
-		guard Guard
+		guard shared.Guard
 		want  string
 	}{
 		{&awayGuard{err: cause, owed: 3}, "redisstore: 3 rows weren't written, what their users have spent since is forgotten: 127.0.0.1:1: connection refused"},
@@ -96,7 +104,7 @@ func TestRun_Lost(t *testing.T) {
 		s := open(t, r.URL(), Options{Interval: minInterval, Logger: logTo(&log)})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- s.Run(ctx, test.guard) }()
+		go func() { ended <- s.run(ctx, test.guard) }()
 		eventually(t, "an exchange fails", func() bool { return strings.Contains(log.String(), "the exchange has failed") })
 		cancel()
 		if err := <-ended; err == nil || !strings.HasPrefix(err.Error(), test.want) || !errors.Is(err, shared.ErrAway) {

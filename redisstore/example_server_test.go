@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/redisstore"
@@ -27,7 +28,7 @@ func startServer(args ...string) (url string, stop func()) {
 }
 
 // runUntilListed starts Run, and waits until the other nodes see this one.
-func runUntilListed(store *redisstore.Store, guard redisstore.Guard) (stop func()) {
+func runUntilListed(store *redisstore.Store, guard *chatguard.Guard) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- store.Run(ctx, guard) }()

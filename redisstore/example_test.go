@@ -141,7 +141,7 @@ func ExampleStore_Nodes() {
 	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{
 		Node: "chat-7", Version: "1.4.0", Timeout: patience, Logger: quiet,
 		Describe: func(n *redisstore.Node) {
-			n.Address, n.Mode = "https://chat-7.example", "exact"
+			n.Address = "https://chat-7.example"
 			n.Figures = map[string]int64{"connections": 812}
 		},
 	})
@@ -296,8 +296,7 @@ func ExampleStore_Swap() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var runs redisstore.Guard = guard // what Run needs of it
-	defer runUntilListed(store, runs)()
+	defer runUntilListed(store, guard)()
 	_, numbered := store.Number()
 	now, skew := store.Clock()
 	fmt.Println(numbered, time.Since(now).Abs() < time.Minute, skew < time.Second, store.Timeout() == patience)

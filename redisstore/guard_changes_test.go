@@ -6,13 +6,14 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/limitinfo"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // What people change on one node is in force on the others.
 func TestGuards_Changes(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, chatguard.ShareExact)
+	nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, shared.Exact)
 	a, b := nodes[0], nodes[1]
 	at := time.Now()
 	key := chatguard.Key{ChannelID: "lobby", UserID: "7"}
@@ -35,7 +36,7 @@ func TestGuards_Changes(t *testing.T) {
 		},
 	} {
 		throttled()
-		if b.Sharing().FromMemory == 0 {
+		if b.Shared().Counts().FromMemory == 0 {
 			t.Fatal("no refusal came from memory")
 		}
 		if err := change(); err != nil {
@@ -64,7 +65,7 @@ func TestGuards_Deleted(t *testing.T) {
 	g, err := chatguard.New(policy, &chatguard.Options{Shared: s})
 	must(t, err)
 	deaf := node{Guard: g, store: s}
-	hearing := startNodes(t, r.URL(), 1, policy, Options{}, chatguard.ShareExact)[0]
+	hearing := startNodes(t, r.URL(), 1, policy, Options{}, shared.Exact)[0]
 	at := time.Now()
 	for range 2 {
 		deaf.check(t, "7", at)
@@ -108,7 +109,7 @@ func TestGuards_DeletedSynchronised(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
 	policy := enforced(chatguard.Limit{Name: "hours", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: time.Hour})
-	nodes := startNodes(t, r.URL(), 2, policy, Options{Interval: 20 * time.Millisecond}, chatguard.ShareSynchronised)
+	nodes := startNodes(t, r.URL(), 2, policy, Options{Interval: 20 * time.Millisecond}, shared.Synchronised)
 	at := time.Now()
 	for range 5 {
 		nodes[0].check(t, "7", at)

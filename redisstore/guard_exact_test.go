@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // rounds hammers the nodes in several rounds at later times, and checks that together they allow
@@ -36,7 +37,7 @@ func TestGuards_Exact(t *testing.T) {
 	each(t, func(t *testing.T, r *redisServer, s *Store) {
 		url := "redis://" + s.server.address.hosts[0]
 		for _, c := range []struct{ nodes, users, each, rounds int }{{2, 100, 3, 2}, {4, 20, 20, 4}, {4, 1, 400, 3}, {2, 300, 2, 2}} {
-			nodes := startNodes(t, url, c.nodes, enforced(), Options{Namespace: fmt.Sprintf("n%d.%d.%d", c.nodes, c.users, c.each)}, chatguard.ShareExact)
+			nodes := startNodes(t, url, c.nodes, enforced(), Options{Namespace: fmt.Sprintf("n%d.%d.%d", c.nodes, c.users, c.each)}, shared.Exact)
 			rounds(t, nodes, enforced(), c.users, c.each, c.rounds)
 		}
 	})
@@ -73,7 +74,7 @@ func TestGuards_EveryAlgorithm(t *testing.T) {
 	for name, policy := range policies {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			nodes := startNodes(t, r.URL(), 2, policy, Options{Namespace: name}, chatguard.ShareExact)
+			nodes := startNodes(t, r.URL(), 2, policy, Options{Namespace: name}, shared.Exact)
 			one := alone(t, policy)
 			random := rand.New(rand.NewPCG(7, 7))
 			at := time.Now()

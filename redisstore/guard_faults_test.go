@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // disturb calls do each time that the nodes have made so many more swaps: a slow machine gets on,
@@ -56,7 +57,7 @@ func TestGuards_Disturbed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := startRedis(t, "--enable-debug-command", "local")
-			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, chatguard.ShareExact)
+			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, shared.Exact)
 			client := r.client()
 			defer client.Close()
 			stop := disturb(nodes, c.swaps, func() { client.Do(context.Background(), client.B().Arbitrary(c.command...).Build()) })
@@ -74,14 +75,14 @@ func TestGuards_Disturbed(t *testing.T) {
 func TestGuards_JoinAndLeave(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	nodes := startNodes(t, r.URL(), 3, enforced(), Options{}, chatguard.ShareExact)
+	nodes := startNodes(t, r.URL(), 3, enforced(), Options{}, shared.Exact)
 	one := alone(t, enforced())
 	at := time.Now()
 	var allowed, want int64
 	for i := range 4 {
 		switch i {
 		case 1:
-			nodes = append(nodes, startNodes(t, r.URL(), 1, enforced(), Options{}, chatguard.ShareExact)...)
+			nodes = append(nodes, startNodes(t, r.URL(), 1, enforced(), Options{}, shared.Exact)...)
 		case 2:
 			nodes[0].stop()
 			nodes = nodes[1:]
@@ -114,7 +115,7 @@ func TestGuards_ServerGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := startRedis(t)
-			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, chatguard.ShareExact)
+			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, shared.Exact)
 			at := time.Now()
 			for _, n := range nodes {
 				n.check(t, "7", at)
@@ -139,12 +140,12 @@ func TestGuards_ServerGone(t *testing.T) {
 			if allowed != 6 {
 				t.Errorf("%d are allowed while the server is gone, want 3 by each node", allowed)
 			}
-			if nodes[0].Sharing().Pending == 0 {
+			if nodes[0].Shared().Counts().Pending == 0 {
 				t.Error("nothing is owed")
 			}
 			c.comeBack(r)
 			eventually(t, "nothing is owed", func() bool {
-				return nodes[0].store.Health().Up && nodes[1].store.Health().Up && nodes[0].Sharing().Pending+nodes[1].Sharing().Pending == 0
+				return nodes[0].store.Health().Up && nodes[1].store.Health().Up && nodes[0].Shared().Counts().Pending+nodes[1].Shared().Counts().Pending == 0
 			})
 			// Six were allowed: four tokens are missing before the next.
 			if v := nodes[0].check(t, "7", at.Add(16*time.Second-1)); v.Allowed || v.Degraded {
@@ -161,7 +162,7 @@ func TestGuards_ServerGone(t *testing.T) {
 func TestGuards_EmptyServer(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, chatguard.ShareExact)
+	nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, shared.Exact)
 	at := time.Now()
 	for range 4 {
 		nodes[1].check(t, "reset", at)
@@ -208,8 +209,8 @@ func TestGuards_OneCutOff(t *testing.T) {
 	way := startGate(t, r.Addr())
 	const burst, refill = 3, 4 * time.Second
 	policy := enforced(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: burst, Refill: refill})
-	near := startNodes(t, r.URL(), 1, policy, Options{}, chatguard.ShareExact)[0]
-	far := startNodes(t, "redis://"+way.addr, 1, policy, Options{}, chatguard.ShareExact)[0]
+	near := startNodes(t, r.URL(), 1, policy, Options{}, shared.Exact)[0]
+	far := startNodes(t, "redis://"+way.addr, 1, policy, Options{}, shared.Exact)[0]
 	one := alone(t, policy)
 	start := time.Now()
 	at := start
@@ -248,14 +249,14 @@ func TestGuards_OneCutOff(t *testing.T) {
 			}
 		}
 	}
-	if !near.store.Health().Up || near.Sharing().Offline != 0 {
-		t.Errorf("the near node: %+v, %+v", near.store.Health(), near.Sharing())
+	if !near.store.Health().Up || near.Shared().Counts().Offline != 0 {
+		t.Errorf("the near node: %+v, %+v", near.store.Health(), near.Shared().Counts())
 	}
-	if far.Sharing().Pending == 0 {
+	if far.Shared().Counts().Pending == 0 {
 		t.Error("the far node owes nothing")
 	}
 	way.open()
-	eventually(t, "the far node owes nothing", func() bool { return far.store.Health().Up && far.Sharing().Pending == 0 })
+	eventually(t, "the far node owes nothing", func() bool { return far.store.Health().Up && far.Shared().Counts().Pending == 0 })
 	exact := burst + int(at.Sub(start)/refill)
 	t.Logf("%d are allowed, %d exact", allowed, exact)
 	if allowed <= exact {

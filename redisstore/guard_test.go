@@ -11,6 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // node is a Guard that shares limits over a server.
@@ -21,13 +22,13 @@ type node struct {
 }
 
 // startNodes starts nodes that share limits over a server.
-func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts Options, mode chatguard.ShareMode) (nodes []node) {
+func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts Options, mode shared.Mode) (nodes []node) {
 	t.Helper()
 	for range n {
 		s := open(t, url, opts)
-		g, err := chatguard.New(policy, &chatguard.Options{Shared: s, ShareMode: mode})
+		g, err := chatguard.New(policy, &chatguard.Options{Shared: s, SharedMode: mode})
 		must(t, err)
-		stop := run(t, s, g)
+		stop := run(t, s, g.Shared())
 		nodes = append(nodes, node{g, s, func() { stop(); s.Close() }})
 	}
 	for _, n := range nodes {
@@ -127,7 +128,7 @@ func TestGuards_Expiry(t *testing.T) {
 	r := startRedis(t)
 	policy := enforced(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 2, Refill: time.Second})
 	policy.Penalties.ForgetAfter = time.Hour
-	nodes := startNodes(t, r.URL(), 1, policy, Options{}, chatguard.ShareExact)
+	nodes := startNodes(t, r.URL(), 1, policy, Options{}, shared.Exact)
 	at := time.Now()
 	nodes[0].check(t, "polite", at)
 	for range 4 {
@@ -154,7 +155,7 @@ func TestGuards_RefusalsFromMemory(t *testing.T) {
 	r := startRedis(t)
 	policy := enforced()
 	policy.Penalties.StrikeEvery = time.Hour
-	nodes := startNodes(t, r.URL(), 1, policy, Options{}, chatguard.ShareExact)
+	nodes := startNodes(t, r.URL(), 1, policy, Options{}, shared.Exact)
 	at := time.Now()
 	for range 4 {
 		nodes[0].check(t, "7", at)
@@ -169,7 +170,7 @@ func TestGuards_RefusalsFromMemory(t *testing.T) {
 	if calls := r.commandCalls("evalsha") + r.commandCalls("get") - before; calls > 50+10*int(took/time.Second) {
 		t.Errorf("%d commands for 10,000 refusals in %v", calls, took)
 	}
-	if got := nodes[0].Sharing().FromMemory; got < 9_900 {
+	if got := nodes[0].Shared().Counts().FromMemory; got < 9_900 {
 		t.Errorf("%d of 10,000 refusals came from memory", got)
 	}
 }
@@ -179,7 +180,7 @@ func TestGuards_Synchronised(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
 	policy := enforced(chatguard.Limit{Name: "window", Algorithm: chatguard.DailyWindow, Messages: 100})
-	nodes := startNodes(t, r.URL(), 3, policy, Options{Interval: 20 * time.Millisecond}, chatguard.ShareSynchronised)
+	nodes := startNodes(t, r.URL(), 3, policy, Options{Interval: 20 * time.Millisecond}, shared.Synchronised)
 	at := time.Now()
 	allowed := 0
 	eventually(t, "the day is used up on all nodes", func() bool {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // `make test-shared` sets it to 200,000.
@@ -37,7 +37,7 @@ func TestGuards_Memory(t *testing.T) {
 			if info := mustString(t, r.must("INFO", "server")); strings.Contains(info, "valkey_version:8.1") || strings.Contains(info, "valkey_version:9") {
 				most = 200
 			}
-			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, chatguard.ShareExact)
+			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, shared.Exact)
 			at := time.Now()
 			send := func(from, to int) {
 				const goroutines = 16

@@ -1,6 +1,10 @@
 package redisstore
 
-import "time"
+import (
+	"time"
+
+	"github.com/chatguard/chatguard/shared"
+)
 
 const (
 	heartbeatEvery = time.Second
@@ -8,17 +12,17 @@ const (
 )
 
 // Node is what the nodes of a namespace know of each other. Options.Describe completes what a Store
-// can't know: Address, Mode and Figures.
+// can't know: Address and Figures.
 type Node struct {
-	Name    string    `json:"name"`
-	Version string    `json:"version,omitempty"`
-	Address string    `json:"address,omitempty"` // where people reach the node
-	Mode    string    `json:"mode,omitempty"`    // how the node shares limits
-	Formats []int     `json:"formats,omitempty"` // the versions of rows that the node reads
-	Policy  string    `json:"policy,omitempty"`  // see Guard.PolicyHash
-	Number  int       `json:"number"`            // see Store.Number; -1 if it has none
-	Tasks   int       `json:"tasks,omitempty"`   // how many Leaderships of the node are running
-	Started time.Time `json:"started"`
+	Name    string      `json:"name"`
+	Version string      `json:"version,omitempty"`
+	Address string      `json:"address,omitempty"` // where people reach the node
+	Mode    shared.Mode `json:"mode,omitempty"`    // how the node shares limits
+	Formats []int       `json:"formats,omitempty"` // the versions of rows that the node reads
+	Policy  string      `json:"policy,omitempty"`  // see shared.Guard
+	Number  int         `json:"number"`            // see Store.Number; -1 if it has none
+	Tasks   int         `json:"tasks,omitempty"`   // how many Leaderships of the node are running
+	Started time.Time   `json:"started"`
 	// Offset is the server's clock minus the node's. Error is how far the clock that the node uses
 	// may be from the server's.
 	Offset  time.Duration    `json:"offset_ns"`

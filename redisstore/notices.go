@@ -75,13 +75,13 @@ func (n *notices) changedDocument(name string) {
 }
 
 // invalidateAll makes the Guard and the program read everything again.
-func (n *notices) invalidateAll(guard Guard) {
+func (n *notices) invalidateAll(guard shared.Guard) {
 	guard.InvalidateAll()
 	n.changedDocument("")
 }
 
 // receive handles one notice. What it can't read is from another version, and may concern anything.
-func (n *notices) receive(guard Guard, text string) {
+func (n *notices) receive(guard shared.Guard, text string) {
 	fields := strings.Split(text, " ")
 	if fields[len(fields)-1] == n.server.instance {
 		return
@@ -105,7 +105,7 @@ func (n *notices) receive(guard Guard, text string) {
 
 // listen receives notices and measures the clock, until ctx ends. Both use the same dedicated
 // connection.
-func (n *notices) listen(ctx context.Context, guard Guard) {
+func (n *notices) listen(ctx context.Context, guard shared.Guard) {
 	for ctx.Err() == nil {
 		if n.server.breaker.away.Load() == nil {
 			if err := n.subscribe(ctx, guard); err != nil && ctx.Err() == nil {
@@ -125,7 +125,7 @@ func (n *notices) listenAgain() {
 }
 
 // subscribe receives notices until the connection breaks or ctx ends.
-func (n *notices) subscribe(ctx context.Context, guard Guard) error {
+func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 	opening, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
 	d, err := n.server.dedicate(opening)

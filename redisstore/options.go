@@ -56,8 +56,8 @@ type Options struct {
 	// answers again. Making a connection may take as long as Timeout, or 1 s if that is longer.
 	// Timeout must be from 1 ms to 10 s. 0 means 100 ms.
 	Timeout time.Duration
-	// Interval is the time between two calls of Guard.Exchange by Run. It must be from 20 ms to 1
-	// min. 0 means 500 ms.
+	// Interval is the time between two calls of the Guard's Exchange by Run. It must be from 20 ms
+	// to 1 min. 0 means 500 ms.
 	Interval time.Duration
 	// NameOf returns what the people who run the program call an option, such as "Timeout" or
 	// "TLS.RootCAs", or a Placement, such as "PlaceByUser". For "PlacementFor" it returns how to

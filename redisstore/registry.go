@@ -13,6 +13,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // registry lists this node at the server, and holds what Run has last seen of the other nodes.
@@ -73,7 +74,7 @@ func (r *registry) read(ctx context.Context) (nodes []Node, expired []string, er
 }
 
 // heartbeat registers this node for 5 s, observes the others, and checks the epoch.
-func (r *registry) heartbeat(ctx context.Context, guard Guard) error {
+func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 	ctx, cancel := withTimeout(ctx, max(r.server.options.Timeout, heartbeatEvery/2))
 	defer cancel()
 	if known := r.server.known.Load(); known.made != r.server.conns.made.Load() {
@@ -147,7 +148,7 @@ func (r *registry) findNamesake(nodes []Node) {
 
 // compareServers makes the Guard read all rows again, and restore those that it remembers, if the
 // server has lost data, restarted or been replaced since the last heartbeat.
-func (r *registry) compareServers(guard Guard) {
+func (r *registry) compareServers(guard shared.Guard) {
 	if !r.server.restarted() {
 		return
 	}
@@ -159,7 +160,7 @@ func (r *registry) compareServers(guard Guard) {
 
 // observe notes how many nodes there are, how wrong their clocks may be, and whether one has
 // another policy. It removes the nodes that have expired.
-func (r *registry) observe(ctx context.Context, guard Guard) error {
+func (r *registry) observe(ctx context.Context, guard shared.Guard) error {
 	nodes, expired, err := r.read(ctx)
 	if err != nil {
 		return err
@@ -197,10 +198,10 @@ func (r *registry) comparePolicies(nodes []Node, hash string) {
 }
 
 // self describes this node.
-func (r *registry) self(guard Guard) Node {
+func (r *registry) self(guard shared.Guard) Node {
 	node := Node{
 		Name: r.server.options.Node, Version: r.server.options.Version, Started: r.server.started.Round(0), Instance: r.server.instance,
-		Offset: r.server.clock.offset(), Error: r.server.clock.error(), Number: -1,
+		Mode: guard.Mode(), Offset: r.server.clock.offset(), Error: r.server.clock.error(), Number: -1,
 	}
 	if r.server.options.Describe != nil {
 		r.server.options.Describe(&node)

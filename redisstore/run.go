@@ -9,22 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/shared"
 )
-
-// Guard is what Run needs of a *chatguard.Guard.
-type Guard interface {
-	// Invalidate makes the Guard read a row again.
-	Invalidate(channelID, userID string)
-	// InvalidateAll makes the Guard read all rows again.
-	InvalidateAll()
-	// Heal makes the next Exchange write again the rows that the server may have lost.
-	Heal()
-	// Exchange sends what was spent here, and receives what was spent on other nodes.
-	Exchange(ctx context.Context) error
-	// PolicyHash identifies the Guard's policy. It is the same for all Guards with that policy.
-	PolicyHash() string
-}
 
 // lastExchange is how long Run waits at its end for what the Guard still has to send.
 const lastExchange = 5 * time.Second
@@ -36,10 +23,14 @@ const lastExchange = 5 * time.Second
 // Run returns an error if the last exchange fails. It says how many rows weren't written: what
 // their users have spent since is forgotten. Other problems don't end Run, see [Store.Health]. Only
 // one Run can be running.
-func (s *Store) Run(ctx context.Context, guard Guard) error {
+func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	if guard == nil {
 		return errors.New("redisstore: the Guard is missing: create one with chatguard.New")
 	}
+	return s.run(ctx, guard.Shared())
+}
+
+func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 	if !s.running.CompareAndSwap(false, true) {
 		return errors.New("redisstore: Run is running already")
 	}
@@ -61,7 +52,7 @@ func (s *Store) Run(ctx context.Context, guard Guard) error {
 }
 
 // register lists this node, each second.
-func (s *Store) register(ctx context.Context, guard Guard) {
+func (s *Store) register(ctx context.Context, guard shared.Guard) {
 	var last string
 	logged := map[string]int64{}
 	s.writer.replicas.misses = 0
@@ -86,7 +77,7 @@ func (s *Store) register(ctx context.Context, guard Guard) {
 }
 
 // exchange calls the Guard's Exchange in each interval.
-func (s *Store) exchange(ctx context.Context, guard Guard) {
+func (s *Store) exchange(ctx context.Context, guard shared.Guard) {
 	var last string
 	for {
 		sleep(ctx, s.server.options.Interval)
@@ -101,7 +92,7 @@ func (s *Store) exchange(ctx context.Context, guard Guard) {
 
 // exchangeOnce calls the Guard's Exchange twice at the same time, so that one call can prepare rows
 // while the other waits for the server. It measures how long both take.
-func (s *Store) exchangeOnce(ctx context.Context, guard Guard) error {
+func (s *Store) exchangeOnce(ctx context.Context, guard shared.Guard) error {
 	var rows atomic.Int64
 	ctx = context.WithValue(ctx, exchangeKey{}, &rows)
 	began := s.server.since()
@@ -133,16 +124,13 @@ func (s *Store) logOnce(ctx context.Context, message, last string, err error) st
 	return last
 }
 
-// lost is the error of Run if the last exchange fails. A *chatguard.Guard knows how many rows
-// weren't written.
-func lost(guard Guard, err error) error {
+// lost is the error of Run if the last exchange fails.
+func lost(guard shared.Guard, err error) error {
 	rows := "some rows weren't written"
-	if counter, ok := guard.(interface{ Sharing() shared.Counts }); ok {
-		if n := counter.Sharing().Pending; n == 1 {
-			rows = "1 row wasn't written"
-		} else if n > 1 {
-			rows = fmt.Sprintf("%d rows weren't written", n)
-		}
+	if n := guard.Counts().Pending; n == 1 {
+		rows = "1 row wasn't written"
+	} else if n > 1 {
+		rows = fmt.Sprintf("%d rows weren't written", n)
 	}
 	return &storeError{rows + ", what their users have spent since is forgotten: " + withoutPrefix(err), []error{err}}
 }

@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 	}
 	stop := run(t, s, guard)
 	eventually(t, "Run exchanges", func() bool { return guard.exchanges.Load() > 3 })
-	if err := s.Run(t.Context(), guard); err == nil {
+	if err := s.run(t.Context(), guard); err == nil {
 		t.Error("Run runs twice")
 	}
 	eventually(t, "the node has a number", func() bool { _, ok := s.Number(); return ok })
@@ -33,7 +33,7 @@ func TestRun(t *testing.T) {
 	failing := &awayGuard{err: errors.New("no")}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Run(ctx, failing); err == nil {
+	if err := s.run(ctx, failing); err == nil {
 		t.Error("the last exchange fails without an error")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func TestMain(m *testing.M) {
@@ -162,12 +163,18 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // fakeGuard records what a Store tells a Guard.
 type fakeGuard struct {
+	shared.Guard
+
 	mu        sync.Mutex
 	forgotten []string
 	policy    string
 
 	exchanges, healed atomic.Int64
 }
+
+func (g *fakeGuard) Mode() shared.Mode { return shared.Exact }
+
+func (g *fakeGuard) Counts() (c shared.Counts) { return c }
 
 func (g *fakeGuard) PolicyHash() string {
 	g.mu.Lock()
@@ -212,11 +219,11 @@ func (g *fakeGuard) count(row string) int {
 }
 
 // run runs the store until the test ends or the returned function is called.
-func run(t testing.TB, s *Store, g Guard) (stop func()) {
+func run(t testing.TB, s *Store, g shared.Guard) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, g) }()
+	go func() { ended <- s.run(ctx, g) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

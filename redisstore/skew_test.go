@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // skewedLibrary replaces the functions of C that read the wall clock. The number of nanoseconds by
@@ -121,7 +122,7 @@ func TestGuards_ServerClockOff(t *testing.T) {
 		t.Run(ahead.String(), func(t *testing.T) {
 			r.set(ahead)
 			policy := enforced(chatguard.TokenBucketLimit("burst", 3, time.Hour), chatguard.DailyWindowLimit("daily", 300))
-			nodes := startNodes(t, r.URL(), 2, policy, Options{Namespace: ahead.String()}, chatguard.ShareExact)
+			nodes := startNodes(t, r.URL(), 2, policy, Options{Namespace: ahead.String()}, shared.Exact)
 			before := time.Now().Add(ahead - 2*time.Second)
 			at, _ := nodes[0].store.Clock()
 			if after := time.Now().Add(ahead + 2*time.Second); at.Before(before) || at.After(after) {
@@ -142,7 +143,7 @@ func TestGuards_ServerClockJumps(t *testing.T) {
 	t.Parallel()
 	r := startSkewed(t)
 	policy := enforced(chatguard.TokenBucketLimit("burst", 5, 1000*time.Hour))
-	nodes := startNodes(t, r.URL(), 2, policy, Options{}, chatguard.ShareExact)
+	nodes := startNodes(t, r.URL(), 2, policy, Options{}, shared.Exact)
 	const users = 200
 	var allowed [users]atomic.Int64
 	round := func() {

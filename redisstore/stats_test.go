@@ -37,9 +37,9 @@ func TestStats(t *testing.T) {
 	if attempt(t, s, &shared.Swap{}); s.Stats().Failed != 1 {
 		t.Errorf("a swap without rows isn't counted: %+v", s.Stats())
 	}
-	g, err := chatguard.New(enforced(), &chatguard.Options{Shared: s, ShareMode: chatguard.ShareSynchronised})
+	g, err := chatguard.New(enforced(), &chatguard.Options{Shared: s, SharedMode: shared.Synchronised})
 	must(t, err)
-	stop := run(t, s, g)
+	stop := run(t, s, g.Shared())
 	n := node{Guard: g, store: s}
 	for _, user := range []string{"1", "2", "3"} {
 		n.check(t, user, time.Now())

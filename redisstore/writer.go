@@ -3,15 +3,12 @@ package redisstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
-
-	"github.com/chatguard/chatguard/shared"
 )
 
 // writer makes changes at the server.
@@ -194,11 +191,11 @@ func (w *writer) compareAndSet(ctx context.Context, key, was, is string, expires
 	w.apply(ctx, []*change{c})
 	switch {
 	case c.now != nil && c.unknown():
-		return c.now[0], false, fmt.Errorf("redisstore: %s: %s: %w", w.server.where, key, shared.ErrUnconfirmed)
+		return c.now[0], false, unconfirmed(w.server.where+": "+key, "")
 	case c.now != nil:
 		return c.now[0], false, nil
 	case c.unknown():
-		return is, false, fmt.Errorf("redisstore: %s: %w (%s)", key, shared.ErrUnconfirmed, withoutPrefix(c.err))
+		return is, false, unconfirmed(key, " ("+withoutPrefix(c.err)+")")
 	}
 	return is, c.done, c.err
 }

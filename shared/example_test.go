@@ -79,7 +79,7 @@ func ExampleStore() {
 	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	policy := chatguard.DefaultPolicy() // three messages at once
 	policy.Mode = chatguard.ModeEnforce
-	opts := &chatguard.Options{Shared: store, ShareMode: chatguard.ShareExact, SharedRows: chatguard.DefaultSharedRows / 2}
+	opts := &chatguard.Options{Shared: store, SharedMode: shared.Exact, SharedRows: 100_000}
 	first, err := chatguard.New(policy, opts)
 	if err != nil {
 		fmt.Println(err)
@@ -91,8 +91,8 @@ func ExampleStore() {
 		return
 	}
 	store.invalidate = func(channelID, userID string) {
-		first.Invalidate(channelID, userID)
-		second.Invalidate(channelID, userID)
+		first.Shared().Invalidate(channelID, userID)
+		second.Shared().Invalidate(channelID, userID)
 	}
 	m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
 	for _, g := range []*chatguard.Guard{first, second, first, second} {
@@ -109,9 +109,9 @@ func ExampleStore() {
 	err = first.Reset(ctx, m.Key())
 	fmt.Println(errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed))
 	store.full = false
-	first.Heal()                     // the store may have lost rows
-	fmt.Println(first.Exchange(ctx)) // what was allowed meanwhile is written
-	s := first.Sharing()
+	first.Shared().Heal()                     // the store may have lost rows
+	fmt.Println(first.Shared().Exchange(ctx)) // what was allowed meanwhile is written
+	s := first.Shared().Counts()
 	fmt.Println(s.Swaps, s.Conflicts, s.Offline, s.Pending, s.FromMemory, s.Healed, s.Unreadable, s.Rows, s.Exchanged, s.Lost, s.Problem)
 	// Output:
 	// true 0s <nil>
@@ -154,7 +154,7 @@ func ExampleSeeded() {
 		}
 	}
 	for range 2 {
-		done, err := seeding.State().Seed(ctx, false)
+		done, err := seeding.Shared().Seed(ctx, false)
 		fmt.Println(done.Written, done.Kept, err)
 	}
 	node, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
@@ -170,27 +170,52 @@ func ExampleSeeded() {
 	// false 4s <nil>
 }
 
+// Two nodes must have the same policy to share its limits.
+func ExampleGuard() {
+	policy := chatguard.DefaultPolicy()
+	a, err := chatguard.New(policy, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := chatguard.New(policy, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(a.Shared().PolicyHash() == b.Shared().PolicyHash())
+	policy.Limits[0].Burst++
+	if err := b.SetPolicy(policy); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(a.Shared().PolicyHash() == b.Shared().PolicyHash())
+	// Output:
+	// true
+	// false
+}
+
 // Two Guards decide in memory, and compare what they have allowed from time to time.
 func ExampleStore_synchronised() {
 	ctx := context.Background()
 	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
-	var mode chatguard.ShareMode = chatguard.ShareSynchronised
+	var mode shared.Mode = shared.Synchronised
 	policy := chatguard.DefaultPolicy() // three messages at once
 	policy.Mode = chatguard.ModeEnforce
 	var guards [2]*chatguard.Guard
 	for i := range guards {
 		var err error
-		if guards[i], err = chatguard.New(policy, &chatguard.Options{Shared: store, ShareMode: mode}); err != nil {
+		if guards[i], err = chatguard.New(policy, &chatguard.Options{Shared: store, SharedMode: mode}); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
 	store.invalidate = func(channelID, userID string) {
 		for _, g := range guards {
-			g.Invalidate(channelID, userID)
+			g.Shared().Invalidate(channelID, userID)
 		}
 	}
-	guards[0].InvalidateAll() // a store that has missed notices does this
+	guards[0].Shared().InvalidateAll() // a store that has missed notices does this
 	m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
 	for range 2 {
 		for _, g := range guards {
@@ -199,12 +224,12 @@ func ExampleStore_synchronised() {
 		}
 	}
 	for _, g := range guards { // redisstore.Store.Run does this every 500 ms
-		if err := g.Exchange(ctx); err != nil {
+		if err := g.Shared().Exchange(ctx); err != nil {
 			fmt.Println(err)
 		}
 	}
 	v, err := guards[1].Check(ctx, m)
-	fmt.Println(v.Allowed, v.RetryAfter, err, guards[1].Sharing().Overdrawn)
+	fmt.Println(v.Allowed, v.RetryAfter, err, guards[1].Shared().Counts().Overdrawn)
 	// Output:
 	// true <nil>
 	// true <nil>

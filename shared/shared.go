@@ -1,7 +1,8 @@
-// Package shared defines the interface of a store of shared limits, as database/sql/driver does for
-// databases. It is for authors of stores. A program that uses a store needs only package chatguard,
-// whose Options.Shared accepts a Store, and a store such as package redisstore. The package must
-// not know how rows are encoded, or what they limit.
+// Package shared is about limits that several Guards share through a store. A program that uses
+// package redisstore needs of it a Mode, and the errors. Authors of other stores implement Store,
+// as those of a driver do for database/sql. A chatguard.Guard uses the Store in Options.Shared, and
+// its method Shared returns what the Store needs of it. The package must not know how rows are
+// encoded, or what they limit.
 package shared
 
 import (
@@ -11,11 +12,11 @@ import (
 )
 
 // ErrAway means that the store doesn't answer. Nothing was changed.
-var ErrAway = errors.New("the shared store doesn't answer: try again when it is back")
+var ErrAway = errors.New("chatguard: the shared store doesn't answer: try again when it is back")
 
 // ErrUnconfirmed means that the store's reply to a change was lost, and that the change may have
 // been made. A caller that repeats a grant without looking may grant twice.
-var ErrUnconfirmed = errors.New("the shared store's reply was lost: the change may have been made, so look before you repeat it")
+var ErrUnconfirmed = errors.New("chatguard: the shared store's reply was lost: the change may have been made, so look before you repeat it")
 
 // Store keeps rows that several Guards share, for example in Valkey or Redis. Package redisstore
 // implements it. The Guard calls the methods in the goroutines of its own callers. They must be
@@ -80,31 +81,4 @@ type Row struct {
 	HasOverride bool
 	// Now is set by Swap if Done is false and Err is nil: the row that is stored; nil if none.
 	Now []byte
-}
-
-// Counts is what a Guard has done with its Store since it was made. Guard.Sharing returns it.
-type Counts struct {
-	Swaps      int64 // swaps that replaced or confirmed rows
-	Conflicts  int64 // swaps that found other rows, because another Guard was first
-	FromMemory int64 // decisions without the store, because the outcome was certain
-	Offline    int64 // decisions without the store, because it was away or refused; only with ShareExact
-	Unreadable int64 // decisions without the store, because a row couldn't be read
-	Healed     int64 // rows that the store had lost, and that were written again
-	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
-	Exchanged  int64 // rows that an Exchange has compared with the store
-	// Lost is how many pending rows were dropped, because there were more than Options.SharedRows
-	// of them, or because Options.MaxMemory was used up.
-	Lost    int64
-	Rows    int // rows in memory
-	Pending int // rows with messages or strikes that aren't in the store yet
-
-	// Problem is about the last row that couldn't be read; empty if there was none in the last ten
-	// minutes.
-	Problem string
-}
-
-// Seeded is the result of State.Seed.
-type Seeded struct {
-	Written int // rows that the store did not have
-	Kept    int // rows that the store has, which stay as they are
 }

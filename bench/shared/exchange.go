@@ -52,14 +52,14 @@ func (n *node) exchangeOnce(ctx context.Context, g *guard) (*result, error) {
 		return nil, err
 	}
 	other := make(chan error, 1)
-	go func() { other <- g.Exchange(ctx) }() // as Store.Run does
-	err := errors.Join(g.Exchange(ctx), <-other, n.snapshot(&after))
+	go func() { other <- g.Shared().Exchange(ctx) }() // as Store.Run does
+	err := errors.Join(g.Shared().Exchange(ctx), <-other, n.snapshot(&after))
 	if err != nil {
 		return nil, err
 	}
 	one := n.between(&before, &after)
 	rows := int64(len(n.users))
-	if s := g.Sharing(); s.Pending > 0 || one.RoundTrips < rows { // an exchange may have to repeat a swap
+	if s := g.Shared().Counts(); s.Pending > 0 || one.RoundTrips < rows { // an exchange may have to repeat a swap
 		return nil, fmt.Errorf("%d rows were swapped and %d are still pending, want at least %d and none", one.RoundTrips, s.Pending, rows)
 	}
 	one.Asked, one.Allowed = rows, rows

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // limiter checks messages. It is safe for concurrent use.
@@ -144,21 +145,21 @@ type guard struct {
 const storeTimeout = 2 * time.Second
 
 func openOurs(ctx context.Context, at site) (limiter, error) {
-	return openShared(ctx, at, chatguard.ShareExact)
+	return openShared(ctx, at, shared.Exact)
 }
 
 func openInMemory(ctx context.Context, at site) (limiter, error) {
-	return openShared(ctx, at, chatguard.ShareSynchronised)
+	return openShared(ctx, at, shared.Synchronised)
 }
 
-func openShared(ctx context.Context, at site, mode chatguard.ShareMode) (limiter, error) {
+func openShared(ctx context.Context, at site, mode shared.Mode) (limiter, error) {
 	store, err := redisstore.Open(ctx, "redis://"+at.address, &redisstore.Options{
 		Timeout: storeTimeout, Interval: at.interval, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, err
 	}
-	g, err := chatguard.New(at.rules.policy(), &chatguard.Options{Shared: store, ShareMode: mode})
+	g, err := chatguard.New(at.rules.policy(), &chatguard.Options{Shared: store, SharedMode: mode})
 	if err != nil {
 		return nil, err
 	}

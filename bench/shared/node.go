@@ -202,7 +202,7 @@ func (n *node) snapshot(r *result) error {
 	runtime.ReadMemStats(&memory)
 	r.Wall, r.Processor, r.Mallocs = time.Duration(time.Now().UnixNano()), report.ProcessorTime(), memory.Mallocs
 	if g, ok := n.limiter.(*guard); ok {
-		s := g.Sharing()
+		s := g.Shared().Counts()
 		r.RoundTrips, r.Offline = s.Swaps+s.Conflicts, s.Offline
 	}
 	if s, ok := n.limiter.(*served); ok {

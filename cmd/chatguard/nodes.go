@@ -67,7 +67,7 @@ func printNodes(out io.Writer, nodes []redisstore.Node) error {
 	for _, n := range nodes {
 		f := n.Figures
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s ± %s\t%d\t%d\t%d\t%d\n", hostile.Printable(n.Name), hostile.Printable(n.Address), hostile.Printable(n.Version),
-			hostile.Printable(n.Mode), hostile.Printable(n.Policy), moment(n.Started), n.Offset.Round(time.Microsecond), n.Error.Round(time.Microsecond),
+			hostile.Printable(string(n.Mode)), hostile.Printable(n.Policy), moment(n.Started), n.Offset.Round(time.Microsecond), n.Error.Round(time.Microsecond),
 			f[node.FigureMessages], f[node.FigureFromMemory], f[node.FigureOffline], f[node.FigurePending])
 	}
 	return table.Flush()
@@ -90,10 +90,10 @@ func disagreements(nodes []redisstore.Node) (lines []string) {
 	if a, b, ok := differing(nodes, policy); ok {
 		lines = append(lines, fmt.Sprintf("%s has another policy than %s: deploy the same policy on all nodes", hostile.Printable(b.Name), hostile.Printable(a.Name)))
 	}
-	mode := func(n redisstore.Node) string { return n.Mode }
+	mode := func(n redisstore.Node) string { return string(n.Mode) }
 	if a, b, ok := differing(nodes, mode); ok {
 		lines = append(lines, fmt.Sprintf("%s is %s and %s is %s: set the same mode on all nodes",
-			hostile.Printable(a.Name), hostile.Printable(a.Mode), hostile.Printable(b.Name), hostile.Printable(b.Mode)))
+			hostile.Printable(a.Name), hostile.Printable(string(a.Mode)), hostile.Printable(b.Name), hostile.Printable(string(b.Mode))))
 	}
 	names := map[string]bool{}
 	for _, n := range nodes {

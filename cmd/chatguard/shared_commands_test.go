@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // checkExport checks that `shared export` writes the rows of anna and bob.
@@ -215,7 +216,7 @@ func TestShared_Shares(t *testing.T) {
 // TestDisagreements checks the lines below the table of nodes.
 func TestDisagreements(t *testing.T) {
 	node := func(name, policy, mode string) redisstore.Node {
-		return redisstore.Node{Name: name, Policy: policy, Mode: mode}
+		return redisstore.Node{Name: name, Policy: policy, Mode: shared.Mode(mode)}
 	}
 	for _, c := range []struct {
 		nodes []redisstore.Node

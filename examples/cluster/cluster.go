@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 //go:embed static
@@ -97,12 +97,12 @@ func (c *cluster) startNode(ctx context.Context, i int) error {
 	if running != nil {
 		return nil
 	}
-	redis, mode := c.redis, chatguard.ShareExact
+	redis, mode := c.redis, shared.Exact
 	switch share {
 	case "off":
 		redis = ""
 	case "synchronised":
-		mode = chatguard.ShareSynchronised
+		mode = shared.Synchronised
 	}
 	n, err := startNode(ctx, nodeName(i), c.addresses[i], redis, mode, c.settings)
 	if err != nil {

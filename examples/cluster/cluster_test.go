@@ -165,7 +165,7 @@ func TestCluster_Synchronised(t *testing.T) {
 	}
 	for range 2 { // the first round may miss what a later node writes
 		for _, n := range c.nodes {
-			if err := n.guard.Exchange(t.Context()); err != nil {
+			if err := n.guard.Shared().Exchange(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

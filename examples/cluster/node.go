@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 const (
@@ -41,9 +42,9 @@ type node struct {
 
 // startNode starts a chat server on an address. The URL of the Redis server is empty if the nodes
 // don't share limits.
-func startNode(ctx context.Context, name, address, redis string, mode chatguard.ShareMode, s settings) (*node, error) {
+func startNode(ctx context.Context, name, address, redis string, mode shared.Mode, s settings) (*node, error) {
 	n := &node{name: name}
-	opts := &chatguard.Options{ShareMode: mode}
+	opts := &chatguard.Options{SharedMode: mode}
 	var err error
 	if redis != "" {
 		n.store, err = redisstore.Open(ctx, redis, &redisstore.Options{Namespace: namespace, Node: name, Timeout: s.timeout})
@@ -147,7 +148,7 @@ type figures struct {
 }
 
 func (n *node) figures() figures {
-	sharing := n.guard.Sharing() // all zero without a Store
+	sharing := n.guard.Shared().Counts() // all zero without a Store
 	f := figures{
 		Name: n.name, Address: n.address, Up: true, Allowed: n.allowed.Load(), Throttled: n.throttled.Load(),
 		FromMemory: sharing.FromMemory, Swaps: sharing.Swaps, Conflicts: sharing.Conflicts,

@@ -27,5 +27,5 @@ func Seed(ctx context.Context, o Options, dryRun bool) (done shared.Seeded, err 
 			return done, err
 		}
 	}
-	return a.Guard.State().Seed(ctx, dryRun)
+	return a.Guard.Shared().Seed(ctx, dryRun)
 }

@@ -14,8 +14,8 @@ import (
 type Guard interface {
 	// Explain judges a message like Peek. It also returns the author's usage of every limit, in the
 	// policy's order and even if the author is exempt, the author's strikes, and the ladder's
-	// penalty for the next strike. With ShareExact, it reads the rows in the store. It returns the
-	// same errors as Check, including the context's.
+	// penalty for the next strike. With shared.Exact, it reads the rows in the store. It returns
+	// the same errors as Check, including the context's.
 	Explain(ctx context.Context, m chatguard.Message) (v chatguard.Verdict, levels []limits.Level, s limits.Standing, next chatguard.Penalty, err error)
 	// Left judges a message like Peek, but as one that costs nothing: it says how much is left to
 	// the author before the message. It ignores the message's Cost, unless that is negative.

@@ -19,15 +19,15 @@ const (
 	FigurePending    = "owed"
 )
 
-// describe fills in what other nodes see of this one: its address, its mode and its figures. It is
+// describe fills in what other nodes see of this one: its address and its figures. It is
 // called each second.
 func (n *Node) describe(described *redisstore.Node, now time.Time) {
-	described.Address, described.Mode = n.address, n.config.Shared.Mode
+	described.Address = n.address
 	n.name.Store(described.Name)
 	if n.guard == nil {
 		return
 	}
-	sharing := n.guard.Sharing()
+	sharing := n.guard.Shared().Counts()
 	n.figures.overshoot(now, sharing)
 	described.Figures = map[string]int64{
 		FigureMessages:   n.figures.perSecond(now),

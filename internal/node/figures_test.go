@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/redisstore"
 	"github.com/chatguard/chatguard/shared"
@@ -17,12 +16,12 @@ import (
 func TestFigures_MessagesPerSecond(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	for _, mode := range []string{config.ShareExact, config.ShareSynchronised} {
-		store, err := redisstore.Open(t.Context(), server.URL(), &redisstore.Options{Namespace: mode, Timeout: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
+	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+		store, err := redisstore.Open(t.Context(), server.URL(), &redisstore.Options{Namespace: string(mode), Timeout: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		defer store.Close()
 		n := new(Node)
-		n.guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, ShareMode: shareModes[mode]})
+		n.guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, SharedMode: mode})
 		must(t, err)
 		n.guard.AddObserver(n.figures.observe)
 		perSecond := func(at time.Duration) int64 {

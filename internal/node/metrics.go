@@ -16,7 +16,7 @@ func (n *Node) registerMetrics(set *metrics.Set) {
 		return func() float64 { return value(n.store.Health()) }
 	}
 	sharing := func(value func(shared.Counts) int64) func() float64 {
-		return func() float64 { return float64(value(n.guard.Sharing())) }
+		return func() float64 { return float64(value(n.guard.Shared().Counts())) }
 	}
 	for name, value := range map[string]func() float64{
 		"chatguard_shared_up": health(func(h redisstore.Health) float64 {

@@ -90,9 +90,9 @@ func (n *Node) Share(o *chatguard.Options) {
 	if n.store == nil {
 		return
 	}
-	o.Now, o.Shared, o.ShareMode = nil, n.store, chatguard.ShareExact
-	if n.config.Shared.Mode == config.ShareSynchronised && !n.seeds {
-		o.ShareMode = chatguard.ShareSynchronised
+	o.Now, o.Shared, o.SharedMode = nil, n.store, shared.Mode(n.config.Shared.Mode)
+	if n.seeds {
+		o.SharedMode = shared.Exact
 	}
 }
 
@@ -128,7 +128,7 @@ const unreadableEvery = 10 * time.Second
 // watchUnreadable logs when messages are decided without the store because a row can't be read.
 func (n *Node) watchUnreadable(ctx context.Context) {
 	for before := int64(0); clock.Sleep(ctx, unreadableEvery) == nil; {
-		sharing := n.guard.Sharing()
+		sharing := n.guard.Shared().Counts()
 		if more := sharing.Unreadable - before; more > 0 {
 			n.log.Warn("messages are judged without the other nodes, because rows of the shared store can't be read; run the same version on all nodes",
 				"messages", more, "problem", sharing.Problem)
@@ -145,7 +145,7 @@ func (n *Node) State() live.Shared {
 	}
 	health := n.store.Health()
 	s.Up, s.Refusing, s.Since, s.Problem = health.Up, health.Refusing, health.Since, health.Problem
-	s.AddProblem(n.guard.Sharing())
+	s.AddProblem(n.guard.Shared().Counts())
 	return s
 }
 
@@ -160,7 +160,7 @@ func (n *Node) Nodes(ctx context.Context) (list web.Nodes, err error) {
 	health := n.store.Health()
 	list.Server, list.IfEqual = health.Server, health.IfEqual
 	list.RoundTripMS, list.OffsetMS, list.SkewMS = web.Milliseconds(health.RoundTrip), web.Milliseconds(health.Offset), web.Milliseconds(health.Skew)
-	sharing := n.guard.Sharing()
+	sharing := n.guard.Shared().Counts()
 	list.Count(sharing)
 	if fraction, ok := n.figures.overshoot(time.Now(), sharing); ok && n.config.Shared.Mode == config.ShareSynchronised {
 		list.Overshoot = &fraction

@@ -9,10 +9,10 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
-	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // lease is a lease of a channel that the test holds or not.
@@ -63,31 +63,26 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// shareModes are the modes of a Guard with a shared store, by the configuration's names.
-var shareModes = map[string]chatguard.ShareMode{
-	config.ShareExact: chatguard.ShareExact, config.ShareSynchronised: chatguard.ShareSynchronised,
-}
-
 // TestSeeds checks that a Node that only copies a database's state into the store reads that state
 // from the database, in any mode, and doesn't share people's changes.
 func TestSeeds(t *testing.T) {
 	store, err := redisstore.Open(t.Context(), "redis://127.0.0.1:1", &redisstore.Options{Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	defer store.Close()
-	for mode, shares := range shareModes {
+	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
 		for _, seeds := range []bool{false, true} {
 			n := &Node{store: store, seeds: seeds}
-			n.config.Shared.Mode = mode
+			n.config.Shared.Mode = string(mode)
 			o := &chatguard.Options{Now: time.Now}
 			n.Share(o)
-			want := shares
+			want := mode
 			if seeds {
-				want = chatguard.ShareExact
+				want = shared.Exact
 			}
-			if o.Shared != store || o.ShareMode != want || o.Now != nil {
+			if o.Shared != store || o.SharedMode != want || o.Now != nil {
 				t.Errorf("%s, seeds %v: %+v", mode, seeds, o)
 			}
-			if documents, keeps := n.Documents() != nil, n.KeepsState(); documents == seeds || keeps != (mode == config.ShareExact && !seeds) {
+			if documents, keeps := n.Documents() != nil, n.KeepsState(); documents == seeds || keeps != (mode == shared.Exact && !seeds) {
 				t.Errorf("%s, seeds %v: documents %v, keeps the state %v", mode, seeds, documents, keeps)
 			}
 		}

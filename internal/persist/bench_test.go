@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
+	"github.com/chatguard/chatguard/state"
 )
 
 const (
@@ -74,7 +75,7 @@ func measureTime(work func()) time.Duration {
 	return time.Since(began)
 }
 
-func writeRaw(b *testing.B, db *sqlite.DB, rows []chatguard.StateRow) {
+func writeRaw(b *testing.B, db *sqlite.DB, rows []state.Row) {
 	b.Helper()
 	tx, err := db.Writer.BeginTx(ctx, nil)
 	must(b, err)
@@ -132,7 +133,7 @@ func scanAll(b *testing.B, s *Store) {
 	must(b, err)
 	defer rows.Close()
 	for rows.Next() {
-		var row chatguard.StateRow
+		var row state.Row
 		must(b, rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data))
 	}
 	must(b, rows.Err())

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/state"
 )
 
 // RestoreStats is the result of Restore.
@@ -42,7 +43,7 @@ func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreSta
 		return stats, err
 	}
 	if guard != nil {
-		guard.State().RestoreEntryID(stats.LastEntry)
+		guard.State().RestoreEntryID(int64(stats.LastEntry))
 	}
 	s.restored.Store(true)
 	if stats.Interrupted > 0 {
@@ -54,7 +55,7 @@ func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreSta
 // restoreState reads rows and restores them in the Guard concurrently, because both take about the
 // same time.
 func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) error {
-	batches := make(chan []chatguard.StateRow, 4)
+	batches := make(chan []state.Row, 4)
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.Go(func() error {
 		defer close(batches)

@@ -11,22 +11,23 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/persist/statement"
+	"github.com/chatguard/chatguard/state"
 )
 
 // batchOfRows is the number of rows that readState sends at a time.
 const batchOfRows = 1000
 
 // readState sends all rows in table order.
-func readState(ctx context.Context, db database, batches chan<- []chatguard.StateRow) error {
-	batch := make([]chatguard.StateRow, 0, batchOfRows)
+func readState(ctx context.Context, db database, batches chan<- []state.Row) error {
+	batch := make([]state.Row, 0, batchOfRows)
 	err := db.Query(ctx, func(rows *sql.Rows) error {
-		var row chatguard.StateRow
+		var row state.Row
 		if err := scanState(rows, &row); err != nil {
 			return err
 		}
 		if batch = append(batch, row); len(batch) == cap(batch) {
 			batches <- batch
-			batch = make([]chatguard.StateRow, 0, batchOfRows)
+			batch = make([]state.Row, 0, batchOfRows)
 		}
 		return nil
 	}, "SELECT "+stateColumns+" FROM state ORDER BY channel_id, user_id, limit_name")
@@ -38,7 +39,7 @@ func readState(ctx context.Context, db database, batches chan<- []chatguard.Stat
 
 const stateColumns = "channel_id, user_id, limit_name, data"
 
-func scanState(rows *sql.Rows, row *chatguard.StateRow) error {
+func scanState(rows *sql.Rows, row *state.Row) error {
 	return rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data)
 }
 
@@ -51,7 +52,7 @@ var stateInsertion = statement.Insertion{
 // statePart takes the changed state of a Guard as a part of a flush.
 func statePart(guard *chatguard.Guard) part {
 	batch := guard.State().Dirty()
-	rows := slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
+	rows := slices.AppendSeq(make([]state.Row, 0, batch.Len()), batch.Rows())
 	return part{
 		rows:  len(rows),
 		write: func(ctx context.Context, tx *sql.Tx) error { return writeState(ctx, tx, rows) },
@@ -66,7 +67,7 @@ func statePart(guard *chatguard.Guard) part {
 }
 
 // writeState stores the rows in table order, so that SQLite visits each page once, in order.
-func writeState(ctx context.Context, tx *sql.Tx, rows []chatguard.StateRow) error {
+func writeState(ctx context.Context, tx *sql.Tx, rows []state.Row) error {
 	order := orderOf(rows)
 	return stateInsertion.Write(ctx, tx, len(rows), func(args []any, i int) []any {
 		row := &rows[order[i].row]
@@ -83,7 +84,7 @@ type place struct {
 }
 
 // orderOf returns the rows' places in table order.
-func orderOf(rows []chatguard.StateRow) []place {
+func orderOf(rows []state.Row) []place {
 	ranks := ranksOf(rows)
 	order := make([]place, len(rows))
 	for i := range rows {
@@ -101,7 +102,7 @@ func orderOf(rows []chatguard.StateRow) []place {
 }
 
 // ranksOf numbers the channels in the order of their IDs.
-func ranksOf(rows []chatguard.StateRow) map[string]uint32 {
+func ranksOf(rows []state.Row) map[string]uint32 {
 	ranks := map[string]uint32{}
 	for i := range rows {
 		if i == 0 || rows[i].ChannelID != rows[i-1].ChannelID {
@@ -115,7 +116,7 @@ func ranksOf(rows []chatguard.StateRow) map[string]uint32 {
 }
 
 // compareKeys orders rows as the table does.
-func compareKeys(a, b chatguard.StateRow) int {
+func compareKeys(a, b state.Row) int {
 	if c := strings.Compare(a.ChannelID, b.ChannelID); c != 0 {
 		return c
 	}

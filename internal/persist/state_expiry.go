@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/persist/statement"
+	"github.com/chatguard/chatguard/state"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 
 // idleWalk goes through the state table, one step per turn, and deletes rows that no longer count.
 type idleWalk struct {
-	after chatguard.StateRow // the last row checked
-	at    time.Time          // when to begin the next walk
+	after state.Row // the last row checked
+	at    time.Time // when to begin the next walk
 }
 
 func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
@@ -32,7 +33,7 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 	if err != nil {
 		return err
 	}
-	var idle []chatguard.StateRow
+	var idle []state.Row
 	for _, row := range rows {
 		if forgotten, err := guard.State().Forgotten(row, guard.Now().Add(-idleTime)); err == nil && forgotten {
 			// A row that can't be read stays: Restore reports it.
@@ -51,12 +52,12 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 }
 
 // stateAfter returns up to most rows that follow the row after in table order.
-func stateAfter(ctx context.Context, db database, after chatguard.StateRow, most int) ([]chatguard.StateRow, error) {
+func stateAfter(ctx context.Context, db database, after state.Row, most int) ([]state.Row, error) {
 	return statement.List(ctx, db.Query, scanState, "SELECT "+stateColumns+` FROM state WHERE (channel_id, user_id, limit_name) > (?, ?, ?)
 		ORDER BY channel_id, user_id, limit_name LIMIT ?`, after.ChannelID, after.UserID, after.Limit, most)
 }
 
-func deleteState(ctx context.Context, db database, rows []chatguard.StateRow) error {
+func deleteState(ctx context.Context, db database, rows []state.Row) error {
 	if len(rows) == 0 {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/state"
 )
 
 func TestRestore_UnreadableRowKept(t *testing.T) {
@@ -72,11 +72,11 @@ func TestState_WrittenInTableOrder(t *testing.T) {
 		return string(rapid.SliceOfN(rapid.SampledFrom([]byte("\x00\x0109a\xff")), 0, 12).Draw(t, "bytes"))
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) chatguard.StateRow {
+		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) state.Row {
 			channel := rapid.SampledFrom([]string{"", "1", "10", "2", "a"}).Draw(t, "channel")
-			return chatguard.StateRow{ChannelID: channel, UserID: text.Draw(t, "user"), Limit: rapid.SampledFrom([]string{"", "+", "burst", "daily"}).Draw(t, "limit")}
+			return state.Row{ChannelID: channel, UserID: text.Draw(t, "user"), Limit: rapid.SampledFrom([]string{"", "+", "burst", "daily"}).Draw(t, "limit")}
 		}), 0, 50).Draw(t, "rows")
-		var got []chatguard.StateRow
+		var got []state.Row
 		for _, p := range orderOf(rows) {
 			got = append(got, rows[p.row])
 		}

@@ -38,7 +38,8 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 // nobody needs is an error too.
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
-		module:                            {"internal/clock", "internal/durations", "internal/inner/hook", "internal/limits", "internal/sharing", "shared"},
+		module:                            {"internal/clock", "internal/durations", "internal/inner/hook", "internal/limits", "internal/sharing", "shared", "state"},
+		"state":                           {},
 		"shared":                          {},
 		"limitinfo":                       {"root", "internal/inner", "internal/limits"},
 		"httpguard":                       {"root", "connguard", "internal/inner", "internal/limits"},
@@ -76,8 +77,8 @@ func TestArrows(t *testing.T) {
 		"internal/chat/twitch/twitchtest": {"root", "internal/chat", "internal/chat/faketwitch", "internal/waittest"},
 		"internal/chat/twitchbot":         {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/clock", "internal/config", "internal/journal", "internal/penalties"},
 		"internal/persist/signin":         {"internal/auth", "internal/persist/statement"},
-		"internal/persist":                {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/persist/signin", "internal/persist/sqlite", "internal/persist/statement", "internal/roles", "internal/watchdog"},
-		"internal/persist/transfer":       {"root", "internal/archive", "internal/hostile", "internal/journal", "internal/persist", "internal/persist/sqlite", "internal/persist/statement", "internal/roles", "internal/textfile"},
+		"internal/persist":                {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/persist/signin", "internal/persist/sqlite", "internal/persist/statement", "internal/roles", "internal/watchdog", "state"},
+		"internal/persist/transfer":       {"root", "internal/archive", "internal/hostile", "internal/journal", "internal/persist", "internal/persist/sqlite", "internal/persist/statement", "internal/roles", "internal/textfile", "state"},
 		"internal/persist/persisttest":    {"root", "internal/penalties"},
 		"internal/persist/sqlite":         {"internal/atomicfile", "internal/fileaccess"},
 		"internal/persist/statement":      {},
@@ -136,7 +137,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "limitinfo", "httpguard", "checkclient", "chatguardtest", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog", "connguard"} {
+	for _, name := range []string{module, "limitinfo", "httpguard", "checkclient", "chatguardtest", "state", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog", "connguard"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

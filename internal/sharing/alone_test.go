@@ -78,7 +78,7 @@ func TestShared_DecidesAsOneGuard(t *testing.T) {
 					t.Fatalf("step %d, %+v:\n got %+v, %v\nwant %+v, %v", i, m, got, gotErr, want, wantErr)
 				}
 			}
-			counts := guards[0].Sharing()
+			counts := guards[0].Shared().Counts()
 			if counts.FromMemory == 0 || counts.Conflicts == 0 || counts.Offline != 0 || counts.Pending != 0 || counts.Healed != 0 {
 				t.Errorf("one of three nodes: %+v, want conflicts, decisions from memory, and no trouble", counts)
 			}

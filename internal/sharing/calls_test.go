@@ -83,7 +83,7 @@ func TestShared_ContextEnds(t *testing.T) {
 		})
 		wg.Wait()
 		time.Sleep(3 * time.Second)
-		must(t, guard.Exchange(t.Context()))
+		must(t, guard.Shared().Exchange(t.Context()))
 		if v, err := guard.Peek(t.Context(), m); err != nil || v.Remaining != 300-5 {
 			t.Errorf("%d messages remain (%v), want %d: four are spent, and the next", v.Remaining, err, 300-5)
 		}

@@ -26,12 +26,12 @@ func TestSharing_ReasonsOnce(t *testing.T) {
 	}
 	server.rows[[2]string{"c", "7"}] = []byte("not a row")
 	checkAll()
-	if s := guard.Sharing(); s.Unreadable != 5 || s.Offline != 0 {
+	if s := guard.Shared().Counts(); s.Unreadable != 5 || s.Offline != 0 {
 		t.Errorf("%d decisions because of an unreadable row and %d offline, want 5 and 0", s.Unreadable, s.Offline)
 	}
 	node.setAway(true)
 	checkAll()
-	if s := guard.Sharing(); s.Unreadable != 5 || s.Offline != 5 {
+	if s := guard.Shared().Counts(); s.Unreadable != 5 || s.Offline != 5 {
 		t.Errorf("%d decisions because of an unreadable row and %d offline, want 5 and 5", s.Unreadable, s.Offline)
 	}
 }
@@ -89,7 +89,7 @@ func TestShared_UnreadableAlone(t *testing.T) {
 	if e, err := limitinfo.Explain(t.Context(), guard, room); err != nil || e.Limits[1].Used != 20 {
 		t.Errorf("%+v (%v), want 20 messages in the channel", e.Limits, err)
 	}
-	if s := guard.Sharing(); s.Unreadable != 1 || s.Offline != 0 {
+	if s := guard.Shared().Counts(); s.Unreadable != 1 || s.Offline != 0 {
 		t.Errorf("%+v, want one decision because of an unreadable row", s)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/shared"
@@ -187,7 +186,7 @@ func (s *Rows) seed(ctx context.Context, channelID string, rows []limits.UserRow
 	for _, swap := range swaps {
 		switch {
 		case swap.Err != nil:
-			return fmt.Errorf("chatguard: the rows can't be written: %w", swap.Err)
+			return swap.Err
 		case swap.Done:
 			done.Written++
 		default:

@@ -158,7 +158,7 @@ func (f *fakeServer) swap(s *shared.Swap, from *fakeShared) {
 		}
 		for k, guard := range f.guards {
 			if s.Notify && k != int(from.number) {
-				guard.Invalidate(r.ChannelID, r.UserID)
+				guard.Shared().Invalidate(r.ChannelID, r.UserID)
 			}
 		}
 	}

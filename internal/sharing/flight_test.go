@@ -26,19 +26,19 @@ func withServer(p chatguard.Policy) chatguard.Policy {
 // An exchange writes many rows in one round trip, also if they share a flight.
 func TestExchange_SharedFlight(t *testing.T) {
 	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly()), withServer(dayOnly())} {
-		for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
+		for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
 			node := &fakeShared{server: newFakeServer(), clock: sharedNoon, timeout: time.Minute, away: true}
-			guard := mustNew(t, policy, &chatguard.Options{Shared: node, ShareMode: mode})
+			guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: mode})
 			const users = 2000
 			checkEach(t, guard, users)
 			trips := 0
 			node.before = func(context.Context) error { trips++; return nil }
 			node.setAway(false)
-			if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 {
-				t.Errorf("%d limits, mode %d: %v, %+v", len(policy.Limits), mode, err, guard.Sharing())
+			if err := guard.Shared().Exchange(t.Context()); err != nil || guard.Shared().Counts().Pending != 0 {
+				t.Errorf("%d limits, mode %s: %v, %+v", len(policy.Limits), mode, err, guard.Shared().Counts())
 			}
 			if trips > users/100 {
-				t.Errorf("%d limits, mode %d: %d round trips for %d users", len(policy.Limits), mode, trips, users)
+				t.Errorf("%d limits, mode %s: %d round trips for %d users", len(policy.Limits), mode, trips, users)
 			}
 		}
 	}
@@ -75,18 +75,18 @@ func (s *slowRows) count(swaps []*shared.Swap, n int) {
 // row begin.
 func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 	for i := range 4 {
-		mode, change := chatguard.ShareMode(i%2), withRoom
+		mode, change := [...]shared.Mode{shared.Exact, shared.Synchronised}[i%2], withRoom
 		if i >= 2 {
 			change = withServer
 		}
 		synctest.Test(t, func(t *testing.T) {
 			node := &slowRows{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}, swaps: map[chatguard.Key]int{}}
-			guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, ShareMode: mode})
+			guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, SharedMode: mode})
 			var wg sync.WaitGroup
 			for range 2 {
 				wg.Go(func() {
 					check(t, guard, "7")
-					if err := guard.Exchange(t.Context()); mode == chatguard.ShareSynchronised && err != nil {
+					if err := guard.Shared().Exchange(t.Context()); mode == shared.Synchronised && err != nil {
 						t.Error(err)
 					}
 				})
@@ -100,12 +100,12 @@ func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 				t.Errorf("case %d: %d swaps of a row at the same time", i, node.most)
 			}
 			for range 2 {
-				if err := guard.Exchange(t.Context()); err != nil {
+				if err := guard.Shared().Exchange(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
-			if v := check(t, guard, "7"); v.Remaining != 297 || v.Degraded || guard.Sharing().Pending != 0 {
-				t.Errorf("case %d: %+v, %+v, want 297 messages left of 300", i, v, guard.Sharing())
+			if v := check(t, guard, "7"); v.Remaining != 297 || v.Degraded || guard.Shared().Counts().Pending != 0 {
+				t.Errorf("case %d: %+v, %+v, want 297 messages left of 300", i, v, guard.Shared().Counts())
 			}
 		})
 	}

@@ -104,7 +104,7 @@ func linearHistory(t *testing.T, policy chatguard.Policy, seed uint64, ahead, sk
 		}
 		wg.Wait()
 		for _, g := range guards {
-			fromMemory += g.Sharing().FromMemory
+			fromMemory += g.Shared().Counts().FromMemory
 		}
 	})
 	return history, fromMemory

@@ -35,14 +35,14 @@ func TestShared_AwayThenPaidBack(t *testing.T) {
 	if err := a.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("Reset while the store is away: %v, want ErrAway", err)
 	}
-	if got := a.Sharing(); got.Pending != 1 || got.Offline != 5 {
+	if got := a.Shared().Counts(); got.Pending != 1 || got.Offline != 5 {
 		t.Errorf("while the store is away: %+v, want one pending row, and 5 decisions offline", got)
 	}
 	nodeA.setAway(false)
 	nodeB.setAway(false)
 	for _, g := range []*chatguard.Guard{a, b} {
-		must(t, g.Exchange(t.Context()))
-		if got := g.Sharing(); got.Pending != 0 {
+		must(t, g.Shared().Exchange(t.Context()))
+		if got := g.Shared().Counts(); got.Pending != 0 {
 			t.Errorf("after the exchange: %+v, want nothing pending", got)
 		}
 	}
@@ -121,7 +121,7 @@ func TestShared_LostWritesHeal(t *testing.T) {
 	if v := check(t, other, "7"); v.Allowed {
 		t.Error("the other node allows a message after the row came back")
 	}
-	if got := guard.Sharing().Healed; got != 2 {
+	if got := guard.Shared().Counts().Healed; got != 2 {
 		t.Errorf("%d rows came back, want 2", got)
 	}
 	now = now.Add(48 * time.Hour)
@@ -129,7 +129,7 @@ func TestShared_LostWritesHeal(t *testing.T) {
 	if v := check(t, guard, "7"); !v.Allowed || v.Remaining != 2 {
 		t.Errorf("two days later: %+v, want a new user's", v)
 	}
-	if got := guard.Sharing().Healed; got != 2 {
+	if got := guard.Shared().Counts().Healed; got != 2 {
 		t.Errorf("a row that had no effect any more came back (%d)", got)
 	}
 }
@@ -144,15 +144,15 @@ func TestShared_Heal(t *testing.T) {
 	}
 	rows := server.save()
 	server.lose()
-	guard.Heal()
-	must(t, guard.Exchange(t.Context()))
-	if got := server.save(); !reflect.DeepEqual(got, rows) || guard.Sharing().Healed != 3 || guard.Sharing().Pending != 0 {
-		t.Errorf("the server has %d rows again, want the %d as they were (%+v)", len(got), len(rows), guard.Sharing())
+	guard.Shared().Heal()
+	must(t, guard.Shared().Exchange(t.Context()))
+	if got := server.save(); !reflect.DeepEqual(got, rows) || guard.Shared().Counts().Healed != 3 || guard.Shared().Counts().Pending != 0 {
+		t.Errorf("the server has %d rows again, want the %d as they were (%+v)", len(got), len(rows), guard.Shared().Counts())
 	}
 	now = now.Add(48 * time.Hour)
 	server.lose()
-	guard.Heal()
-	if err := guard.Exchange(t.Context()); err != nil || len(server.save()) != 0 {
+	guard.Shared().Heal()
+	if err := guard.Shared().Exchange(t.Context()); err != nil || len(server.save()) != 0 {
 		t.Errorf("%d rows come back after they have no effect any more (%v)", len(server.save()), err)
 	}
 }

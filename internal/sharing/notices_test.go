@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // A notice that arrives after the store's reply, and before the Guard has handled that, is not
@@ -15,7 +16,7 @@ func TestShared_NoticeDuringASwap(t *testing.T) {
 	node, guard := server.connect(enforcedDefault(), sharedNoon)
 	send(t, guard, 3)
 	node.after = func() error {
-		guard.Invalidate("c", "7")
+		guard.Shared().Invalidate("c", "7")
 		return nil
 	}
 	check(t, guard, "7") // the strike is written
@@ -32,19 +33,19 @@ func TestShared_NoticeDuringASwap(t *testing.T) {
 
 // A notice with an impossible key changes nothing.
 func TestShared_NoticeOfNoRow(t *testing.T) {
-	for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
+	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
 		server := newFakeServer()
 		node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
-		guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, ShareMode: mode})
+		guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, SharedMode: mode})
 		long := strings.Repeat("x", 1000)
-		guard.Invalidate(long, "7")
-		guard.Invalidate("c", long)
-		guard.Invalidate("c", "")
-		if err := guard.Exchange(t.Context()); err != nil {
+		guard.Shared().Invalidate(long, "7")
+		guard.Shared().Invalidate("c", long)
+		guard.Shared().Invalidate("c", "")
+		if err := guard.Shared().Exchange(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := guard.Sharing(); got.Pending != 0 {
-			t.Errorf("mode %d: %+v, want nothing pending", mode, got)
+		if got := guard.Shared().Counts(); got.Pending != 0 {
+			t.Errorf("mode %s: %+v, want nothing pending", mode, got)
 		}
 	}
 }

@@ -7,19 +7,29 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func TestShared_OptionsContradict(t *testing.T) {
 	node, _ := newFakeServer().connect(enforcedDefault(), time.Now)
 	for want, opts := range map[string]*chatguard.Options{
-		"ShareMode is 7":        {Shared: node, ShareMode: 7},
-		"needs Options.Shared":  {ShareMode: chatguard.ShareSynchronised},
-		"Now must be nil":       {Shared: node, Now: time.Now},
-		"ShareMode is 2: use S": {ShareMode: 2},
-		"SharedRows is -1":      {Shared: node, SharedRows: -1},
+		"SharedMode is \"7\"":  {Shared: node, SharedMode: "7"},
+		"needs Options.Shared": {SharedMode: shared.Synchronised},
+		"Now must be nil":      {Shared: node, Now: time.Now},
+		"use shared.Exact or":  {SharedMode: "2"},
+		"SharedRows is -1":     {Shared: node, SharedRows: -1},
 	} {
 		if guard, err := chatguard.New(enforcedDefault(), opts); guard != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
+func TestShared_Mode(t *testing.T) {
+	node, _ := newFakeServer().connect(enforcedDefault(), sharedNoon)
+	for want, opts := range map[shared.Mode]*chatguard.Options{"": {}, shared.Exact: {Shared: node}, shared.Synchronised: {Shared: node, SharedMode: shared.Synchronised}} {
+		if got := mustNew(t, enforcedDefault(), opts).Shared().Mode(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -28,14 +38,14 @@ func TestShared_OptionsContradict(t *testing.T) {
 func TestSharing_OwedAfterHeal(t *testing.T) {
 	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
 	checkEach(t, guard, 10)
-	guard.Heal()
-	if s := guard.Sharing(); s.Pending != 0 || s.Rows != 10 {
+	guard.Shared().Heal()
+	if s := guard.Shared().Counts(); s.Pending != 0 || s.Rows != 10 {
 		t.Errorf("%+v, want 10 rows with nothing pending", s)
 	}
-	if err := guard.Exchange(t.Context()); err != nil {
+	if err := guard.Shared().Exchange(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if s := guard.Sharing(); s.Exchanged != 10 {
+	if s := guard.Shared().Counts(); s.Exchanged != 10 {
 		t.Errorf("%+v, want 10 rows looked at", s)
 	}
 }
@@ -46,11 +56,11 @@ func TestSharing_ProblemEnds(t *testing.T) {
 		server := newFakeServer()
 		_, guard := server.connect(enforcedDefault(), sharedNoon)
 		server.rows[[2]string{"c", "7"}] = []byte("not a row")
-		if v := check(t, guard, "7"); !v.Degraded || !strings.Contains(guard.Sharing().Problem, `user "7"`) {
-			t.Errorf("%+v, problem %q", v, guard.Sharing().Problem)
+		if v := check(t, guard, "7"); !v.Degraded || !strings.Contains(guard.Shared().Counts().Problem, `user "7"`) {
+			t.Errorf("%+v, problem %q", v, guard.Shared().Counts().Problem)
 		}
 		time.Sleep(10 * time.Minute)
-		if s := guard.Sharing(); s.Problem != "" || s.Unreadable != 1 {
+		if s := guard.Shared().Counts(); s.Problem != "" || s.Unreadable != 1 {
 			t.Errorf("ten minutes later: %+v", s)
 		}
 	})

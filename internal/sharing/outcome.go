@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/shared"
@@ -102,7 +103,7 @@ func (b *batch) maybeSwapped() bool {
 // unconfirmed returns the error of a change by hand that may have been made. It isn't ErrAway, even
 // if the cause is.
 func unconfirmed(cause error) error {
-	return fmt.Errorf("chatguard: %w (%v)", shared.ErrUnconfirmed, cause)
+	return fmt.Errorf("%w (%s)", shared.ErrUnconfirmed, strings.TrimPrefix(cause.Error(), "chatguard: "))
 }
 
 var errOvertaken = errors.New("other nodes have changed the row since")

@@ -60,8 +60,8 @@ func TestShared_StorePanics(t *testing.T) {
 			}
 			wg.Wait()
 		}
-		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 {
-			t.Errorf("Exchange: %v, %+v", err, guard.Sharing())
+		if err := guard.Shared().Exchange(t.Context()); err != nil || guard.Shared().Counts().Pending != 0 {
+			t.Errorf("Exchange: %v, %+v", err, guard.Shared().Counts())
 		}
 	})
 }
@@ -102,10 +102,10 @@ func TestShared_PanicDuringExchange(t *testing.T) {
 		node.panics = true
 		func() {
 			defer expectPanic(t)
-			guard.Exchange(t.Context())
+			guard.Shared().Exchange(t.Context())
 		}()
-		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 {
-			t.Errorf("after the panic: %v, %+v", err, guard.Sharing())
+		if err := guard.Shared().Exchange(t.Context()); err != nil || guard.Shared().Counts().Pending != 0 {
+			t.Errorf("after the panic: %v, %+v", err, guard.Shared().Counts())
 		}
 	})
 }

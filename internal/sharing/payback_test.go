@@ -52,13 +52,13 @@ func TestShared_HealKeepsDebts(t *testing.T) {
 	for user := range 40 {
 		check(t, guard, fmt.Sprint("away ", user))
 	}
-	guard.Heal()
-	if s := guard.Sharing(); s.Lost != 0 || s.Pending != 40 {
+	guard.Shared().Heal()
+	if s := guard.Shared().Counts(); s.Lost != 0 || s.Pending != 40 {
 		t.Errorf("%+v, want 40 pending rows", s)
 	}
 	node.setAway(false)
-	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 || len(server.rows) != 2040 {
-		t.Errorf("%v, %+v, %d rows in the store, want 2040", err, guard.Sharing(), len(server.rows))
+	if err := guard.Shared().Exchange(t.Context()); err != nil || guard.Shared().Counts().Pending != 0 || len(server.rows) != 2040 {
+		t.Errorf("%v, %+v, %d rows in the store, want 2040", err, guard.Shared().Counts(), len(server.rows))
 	}
 }
 
@@ -69,7 +69,7 @@ func TestSynchronised_DegradedWhileAway(t *testing.T) {
 	for _, away := range []bool{true, false} {
 		check(t, guards[0], "7")
 		nodes[0].setAway(away)
-		if err := guards[0].Exchange(t.Context()); errors.Is(err, shared.ErrAway) != away {
+		if err := guards[0].Shared().Exchange(t.Context()); errors.Is(err, shared.ErrAway) != away {
 			t.Errorf("away %v: %v", away, err)
 		}
 		var all [1]chatguard.Verdict
@@ -89,9 +89,9 @@ func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 	server, _, guards, exchange := synchronised(t, 1, policy, sharedNoon)
 	check(t, guards[0], "7")
 	exchange()
-	guards[0].InvalidateAll()
+	guards[0].Shared().InvalidateAll()
 	exchange()
-	if s := guards[0].Sharing(); s.Pending != 0 || s.Exchanged != 8 || len(server.rows) != 4 {
+	if s := guards[0].Shared().Counts(); s.Pending != 0 || s.Exchanged != 8 || len(server.rows) != 4 {
 		t.Errorf("%+v and %d rows in the store, want 4 rows exchanged twice", s, len(server.rows))
 	}
 }
@@ -100,11 +100,11 @@ func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 func TestSynchronised_EvictedIsLost(t *testing.T) {
 	server := newFakeServer()
 	node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
-	guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised, MaxMemory: 20_000})
+	guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, SharedMode: shared.Synchronised, MaxMemory: 20_000})
 	const users = 2000
 	checkEach(t, guard, users)
-	must(t, guard.Exchange(t.Context()))
-	if lost := guard.Sharing().Lost; lost == 0 || int64(len(server.rows))+lost != users {
+	must(t, guard.Shared().Exchange(t.Context()))
+	if lost := guard.Shared().Counts().Lost; lost == 0 || int64(len(server.rows))+lost != users {
 		t.Errorf("%d users are lost and %d are in the store, want %d together", lost, len(server.rows), users)
 	}
 }
@@ -132,7 +132,7 @@ func TestShared_OneOfTwoRowsRefuses(t *testing.T) {
 			t.Errorf("message %d: %v by %s after %v (%v), want %v by %s after %v (%v)", i, got.Allowed, got.Limit, got.RetryAfter, errShared, want.Allowed, want.Limit, want.RetryAfter, err)
 		}
 	}
-	if a.Sharing().FromMemory == 0 {
+	if a.Shared().Counts().FromMemory == 0 {
 		t.Error("nothing is refused from memory although both rows refuse")
 	}
 }

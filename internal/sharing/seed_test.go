@@ -48,18 +48,18 @@ func TestSeed(t *testing.T) {
 		must(t, shared.State().Restore(row, start.Add(10*time.Second)))
 	}
 	batch.Release()
-	planned, err := shared.State().Seed(ctx, true)
+	planned, err := shared.Shared().Seed(ctx, true)
 	if err != nil || planned.Written == 0 || planned.Kept != 0 {
 		t.Fatalf("%+v, %v", planned, err)
 	}
 	if len(store.rows) > 0 {
 		t.Errorf("the dry run has written %d rows", len(store.rows))
 	}
-	done, err := shared.State().Seed(ctx, false)
+	done, err := shared.Shared().Seed(ctx, false)
 	if err != nil || done != planned || len(store.rows) != planned.Written {
 		t.Fatalf("%+v, %v; %d rows, planned %+v", done, err, len(store.rows), planned)
 	}
-	again, err := shared.State().Seed(ctx, false)
+	again, err := shared.Shared().Seed(ctx, false)
 	if err != nil || again.Written != 0 || again.Kept != planned.Written {
 		t.Fatalf("%+v, %v", again, err)
 	}
@@ -78,7 +78,7 @@ func TestSeed(t *testing.T) {
 
 func TestSeed_Refused(t *testing.T) {
 	alone := mustNew(t, chatguard.DefaultPolicy(), nil)
-	if _, err := alone.State().Seed(context.Background(), false); err == nil || err.Error() != "chatguard: the Guard has no shared store: set Options.Shared" {
+	if _, err := alone.Shared().Seed(context.Background(), false); err == nil || err.Error() != "chatguard: the Guard has no shared store: set Options.Shared" {
 		t.Error(err)
 	}
 }

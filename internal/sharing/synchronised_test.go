@@ -20,13 +20,13 @@ func synchronised(t *testing.T, n int, policy chatguard.Policy, clock func() tim
 	server = newFakeServer()
 	for i := range n {
 		node := &fakeShared{server: server, number: uint8(i), clock: clock, timeout: time.Minute}
-		guard := mustNew(t, policy, &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised})
+		guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: shared.Synchronised})
 		server.guards = append(server.guards, guard)
 		nodes, guards = append(nodes, node), append(guards, guard)
 	}
 	return server, nodes, guards, func() {
 		for _, g := range guards {
-			must(t, g.Exchange(t.Context()))
+			must(t, g.Shared().Exchange(t.Context()))
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestSynchronised_Exchange(t *testing.T) {
 	}
 	exchange()
 	explain(a, 5, 12*time.Second)
-	if got := a.Sharing(); got.Overdrawn != 1 || got.Pending != 0 {
+	if got := a.Shared().Counts(); got.Overdrawn != 1 || got.Pending != 0 {
 		t.Errorf("%+v, want one message overdrawn", got)
 	}
 	swaps := server.swaps
@@ -123,11 +123,11 @@ func TestSynchronised_LaterNode(t *testing.T) {
 	must(t, guards[0].SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}, o))
 	exchange()
 	later := mustNew(t, enforcedDefault(), &chatguard.Options{
-		Shared:    &fakeShared{server: server, number: 9, clock: sharedNoon, timeout: time.Minute},
-		ShareMode: chatguard.ShareSynchronised,
+		Shared:     &fakeShared{server: server, number: 9, clock: sharedNoon, timeout: time.Minute},
+		SharedMode: shared.Synchronised,
 	})
 	check(t, later, "somebody else")
-	must(t, later.Exchange(t.Context()))
+	must(t, later.Shared().Exchange(t.Context()))
 	if got := send(t, later, 12); got != 9 {
 		t.Errorf("%d messages are allowed, want 9", got)
 	}
@@ -140,7 +140,7 @@ func TestSynchronised_LostReply(t *testing.T) {
 	_, nodes, guards, exchange := synchronised(t, 2, policy, sharedNoon)
 	send(t, guards[0], 5)
 	nodes[0].after = func() error { return errReplyLost }
-	if err := guards[0].Exchange(t.Context()); err == nil {
+	if err := guards[0].Shared().Exchange(t.Context()); err == nil {
 		t.Error("no error although the reply was lost")
 	}
 	send(t, guards[0], 5)
@@ -187,7 +187,7 @@ func TestSynchronised_Bounds(t *testing.T) {
 			}
 			var overdrawn int64
 			for _, g := range guards {
-				overdrawn += g.Sharing().Overdrawn
+				overdrawn += g.Shared().Counts().Overdrawn
 			}
 			if overdrawn == 0 && c.interval == time.Second {
 				t.Error("no overshoot is counted")
@@ -238,7 +238,7 @@ func TestSynchronised_ForgetChannel(t *testing.T) {
 	a.ForgetChannel("c")
 	key := chatguard.Key{ChannelID: "c", UserID: "8"}
 	must(t, b.SetUserOverride(t.Context(), key, chatguard.UserOverride{Exempt: chatguard.ExemptAlways}))
-	a.Exchange(t.Context())
+	a.Shared().Exchange(t.Context())
 	a.ForgetChannel("c")
 	check(t, a, "9") // the channel is back
 	exchange()
@@ -256,13 +256,13 @@ func TestSynchronised_ExchangesTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if err := guards[0].Exchange(t.Context()); err != nil {
+			if err := guards[0].Shared().Exchange(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if got := guards[0].Sharing(); got.Pending != 0 || server.writes != users || len(server.rows) != users {
+	if got := guards[0].Shared().Counts(); got.Pending != 0 || server.writes != users || len(server.rows) != users {
 		t.Errorf("%d swaps of %d rows for %d users, %+v, want one each", server.writes, len(server.rows), users, got)
 	}
 }
@@ -281,7 +281,7 @@ func TestSynchronised_NoticesMissed(t *testing.T) {
 	if send(t, b, 1) != 0 || check(t, b, "8").Exempt {
 		t.Error("the changes are known without a notice: the test proves nothing")
 	}
-	b.InvalidateAll()
+	b.Shared().InvalidateAll()
 	exchange()
 	if v := check(t, b, "8"); send(t, b, 1) != 1 || !v.Exempt {
 		t.Errorf("after a notice about all rows: %+v, want the reset and the override in force", v)
@@ -297,7 +297,7 @@ func TestSynchronised_SpentDuringASwap(t *testing.T) {
 	exchange()
 	nodes[0].after = onceThen(func() error {
 		send(t, g, 5)
-		return g.Exchange(t.Context())
+		return g.Shared().Exchange(t.Context())
 	})
 	if _, err := g.Grant(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}, "", 1); err != nil {
 		t.Fatal(err)
@@ -346,12 +346,12 @@ func TestSynchronised_Degraded(t *testing.T) {
 		t.Errorf("before an exchange: %+v, %v", v, err)
 	}
 	node.setAway(true)
-	if err := g.Exchange(t.Context()); !errors.Is(err, shared.ErrAway) || !check(t, g, "7").Degraded {
+	if err := g.Shared().Exchange(t.Context()); !errors.Is(err, shared.ErrAway) || !check(t, g, "7").Degraded {
 		t.Errorf("the store is away: %v, and verdicts aren't degraded", err)
 	}
 	node.setAway(false)
 	node.before = func(context.Context) error { return errors.New("refused") }
-	if err := g.Exchange(t.Context()); err == nil || !check(t, g, "7").Degraded {
+	if err := g.Shared().Exchange(t.Context()); err == nil || !check(t, g, "7").Degraded {
 		t.Errorf("the store refuses: %v, and verdicts aren't degraded any more", err)
 	}
 	node.before = nil
@@ -368,12 +368,12 @@ func TestSynchronised_NoticeDuringAConflict(t *testing.T) {
 	send(t, b, 4)
 	exchange()
 	exchange()
-	b.Invalidate(key.ChannelID, key.UserID)
+	b.Shared().Invalidate(key.ChannelID, key.UserID)
 	nodes[1].after = onceThen(func() error { return a.Reset(t.Context(), key) })
 	exchange()
 	exchange()
 	if send(t, b, 1) != 1 {
-		t.Errorf("the reset isn't known two exchanges later: %+v", b.Sharing())
+		t.Errorf("the reset isn't known two exchanges later: %+v", b.Shared().Counts())
 	}
 }
 
@@ -388,7 +388,7 @@ func TestSynchronised_ExchangesWhileChecking(t *testing.T) {
 	for range 3 {
 		exchanging.Go(func() {
 			for ctx.Err() == nil {
-				if err := guards[0].Exchange(t.Context()); err != nil {
+				if err := guards[0].Shared().Exchange(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/roles"
+	"github.com/chatguard/chatguard/state"
 )
 
 // lineKinds are all exported tables, in export order: every table except those of sign-ins and of
@@ -63,7 +64,7 @@ var anyGuard = sync.OnceValue(func() *chatguard.Guard {
 })
 
 func (l *stateLine) check() error {
-	row := chatguard.StateRow{ChannelID: l.ChannelID, UserID: l.UserID, Limit: l.Limit, Data: l.Data}
+	row := state.Row{ChannelID: l.ChannelID, UserID: l.UserID, Limit: l.Limit, Data: l.Data}
 	if _, err := anyGuard().State().Forgotten(row, time.Unix(0, 0)); err != nil {
 		return fmt.Errorf("data can't be read (%w): remove the line to let its user start fresh", err)
 	}
