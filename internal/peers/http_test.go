@@ -26,8 +26,14 @@ type site struct {
 // site returns a site with a limit.
 func (f *facts) site(limit chatguard.Limit, who identify, opts *httpguard.LimitOptions) *site {
 	f.Helper()
+	return f.siteWith(chatguard.Policy{Limits: []chatguard.Limit{limit}}, who, opts)
+}
+
+// siteWith returns a site with a policy.
+func (f *facts) siteWith(policy chatguard.Policy, who identify, opts *httpguard.LimitOptions) *site {
+	f.Helper()
 	s := &site{facts: f, now: start}
-	g, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: func() time.Time { return s.now }})
+	g, err := chatguard.New(policy, &chatguard.Options{Now: func() time.Time { return s.now }})
 	if err != nil {
 		f.Fatal(err)
 	}

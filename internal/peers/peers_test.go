@@ -24,6 +24,7 @@ var peers = []peer{
 	{"github.com/throttled/throttled/v2", "2.15.0", throttled},
 	{"github.com/ulule/limiter/v3", "3.11.2", ulule},
 	{"github.com/sethvargo/go-limiter", "0.7.1", golimiter},
+	{"github.com/go-chi/httprate", "0.16.1", httprate},
 	{"github.com/go-redis/redis_rate/v10", "10.0.1", redisrate},
 }
 
