@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -52,6 +51,16 @@ func (f *facts) lacks(n int, reason string) {
 func (f *facts) holds(name string, answer, theirs any) {
 	f.Helper()
 	f.check(fact{name: name, theirs: theirs}, answer)
+}
+
+// every holds one fact for a loop of a peer's test that expects the same of each round.
+func (f *facts) every(name string, rounds int, holds func(round int) bool) {
+	f.Helper()
+	good := 0
+	for good < rounds && holds(good) {
+		good++
+	}
+	f.holds(name+": rounds that hold", good, rounds)
 }
 
 // differs checks that chatguard's answer is the given other one, and not the peer's.
@@ -154,28 +163,9 @@ func quota(n int) fact {
 	return fact{name: "quota", of: func(a answer) any { return a.quota }, theirs: n}
 }
 
-// operation is what a step calls.
-type operation func(*chatguard.Guard, chatguard.Message) (answer, error)
-
-func check(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
-	a.Verdict, err = g.Check(context.Background(), m)
-	return a, err
-}
-
-func peek(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
-	a.Verdict, err = g.Peek(context.Background(), m)
-	return a, err
-}
-
-// left asks as a message that costs nothing.
-func left(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
-	a.Verdict, err = inner.Of(g).Left(context.Background(), m)
-	return a, err
-}
-
-func upTo(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
-	a.taken, a.Verdict, err = g.CheckUpTo(context.Background(), m)
-	return a, err
+// atMost holds that nothing is used any more after at most a time.
+func atMost(d time.Duration) fact {
+	return fact{name: "resets in time", of: func(a answer) any { return a.ResetAt.Sub(a.At) <= d }, theirs: true}
 }
 
 // step is one call and what is expected of its answer.

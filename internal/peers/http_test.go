@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -20,6 +22,7 @@ type identify = func(*http.Request) (chatguard.User, error)
 type site struct {
 	facts   *facts
 	now     time.Time
+	refused atomic.Int32 // how many requests a limit refused
 	handler http.Handler
 }
 
@@ -33,7 +36,14 @@ func (f *facts) site(limit chatguard.Limit, who identify, opts *httpguard.LimitO
 func (f *facts) siteWith(policy chatguard.Policy, who identify, opts *httpguard.LimitOptions) *site {
 	f.Helper()
 	s := &site{facts: f, now: start}
-	g, err := chatguard.New(policy, &chatguard.Options{Now: func() time.Time { return s.now }})
+	g, err := chatguard.New(policy, &chatguard.Options{
+		Now: func() time.Time { return s.now },
+		Observer: func(_ chatguard.Message, v chatguard.Verdict) {
+			if v.Throttled() {
+				s.refused.Add(1)
+			}
+		},
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -108,4 +118,46 @@ func proxies(texts ...string) (networks []netip.Prefix) {
 		networks = append(networks, netip.MustParsePrefix(text))
 	}
 	return networks
+}
+
+// canonicalAddresses are addresses with the key that both httprate and tollbooth expect.
+var canonicalAddresses = [][2]string{
+	{"1.2.3.4", "1.2.3.4"},
+	{"2001:DB8::21f:5bff:febf:ce22:8a2e", "2001:db8:0:21f::"},
+	{"2001:0db8:85a3:0000:0000:8a2e:0370:7334", "2001:db8:85a3::"},
+	{"fe80::1ff:fe23:4567:890a", "fe80::"},
+	{"f:f:f:f:f:f:f:f", "f:f:f:f::"},
+}
+
+const noAddress = "a text that isn't an address is a key in the peer; chatguard has no key for it and refuses the request; either is right"
+
+// costSite returns a site that reads the cost of a request from a header.
+func costSite(f *facts, messages int, opts httpguard.LimitOptions) *site {
+	opts.Cost = func(r *http.Request) int {
+		n, err := strconv.Atoi(r.Header.Get("Cost"))
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	return f.site(chatguard.SlidingWindowLimit("x", messages, time.Minute), httpguard.Anonymous, &opts)
+}
+
+// costing returns a request of some cost.
+func costing(n int) *http.Request {
+	r := request("")
+	r.Header.Set("Cost", strconv.Itoa(n))
+	return r
+}
+
+// slowDown has httprate's own answer to a request that is refused.
+var slowDown = httpguard.LimitOptions{Refused: func(w http.ResponseWriter, _ *http.Request, _ error) {
+	http.Error(w, "Wow Slow Down Kiddo", http.StatusTooManyRequests)
+}}
+
+// answers serves a request and holds its status and its text.
+func (s *site) answers(r *http.Request, status int, text string) {
+	s.facts.Helper()
+	w := s.status(r, status)
+	s.facts.holds("text", strings.TrimSuffix(w.Body.String(), "\n"), text)
 }

@@ -27,17 +27,6 @@ func httprate(f *facts) {
 	f.lacks(44, "where a window of the peer's own counter begins, as its inner functions say")
 }
 
-// canonicalAddresses are addresses with the key that both httprate and tollbooth expect.
-var canonicalAddresses = [][2]string{
-	{"1.2.3.4", "1.2.3.4"},
-	{"2001:DB8::21f:5bff:febf:ce22:8a2e", "2001:db8:0:21f::"},
-	{"2001:0db8:85a3:0000:0000:8a2e:0370:7334", "2001:db8:85a3::"},
-	{"fe80::1ff:fe23:4567:890a", "fe80::"},
-	{"f:f:f:f:f:f:f:f", "f:f:f:f::"},
-}
-
-const noAddress = "a text that isn't an address is a key in the peer; chatguard has no key for it and refuses the request; either is right"
-
 func httprateAddresses(f *facts) {
 	for _, c := range append([][2]string{
 		{"::ffff:192.0.2.1", "192.0.2.1"}, {"::ffff:c000:201", "192.0.2.1"}, {"0000:0000:0000:0000:0000:FFFF:C000:0201", "192.0.2.1"},
@@ -128,25 +117,6 @@ func httprateStatuses(f *facts) {
 	f.site(chatguard.SlidingWindowLimit("x", 3, 2*time.Second), httpguard.Anonymous, nil).statuses("", 200, 200, 200, 429)
 }
 
-// costSite returns a site that reads the cost of a request from a header.
-func costSite(f *facts, messages int, opts httpguard.LimitOptions) *site {
-	opts.Cost = func(r *http.Request) int {
-		n, err := strconv.Atoi(r.Header.Get("Cost"))
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	return f.site(chatguard.SlidingWindowLimit("x", messages, time.Minute), httpguard.Anonymous, &opts)
-}
-
-// costing returns a request of some cost.
-func costing(n int) *http.Request {
-	r := request("")
-	r.Header.Set("Cost", strconv.Itoa(n))
-	return r
-}
-
 func httprateCosts(f *facts) {
 	for cost, statuses := range [][]int{
 		{200, 200, 200, 200}, {200, 200, 200, 429}, {200, 429, 429, 429}, {200, 429, 429, 429}, {429, 429, 429, 429},
@@ -200,18 +170,6 @@ func httprateOwnHeaders(f *facts) {
 			f.holds(name, h.Get(name) != "", true)
 		}
 	}
-}
-
-// slowDown is the peer's own answer to a request that is refused.
-var slowDown = httpguard.LimitOptions{Refused: func(w http.ResponseWriter, _ *http.Request, _ error) {
-	http.Error(w, "Wow Slow Down Kiddo", http.StatusTooManyRequests)
-}}
-
-// answers serves a request and holds its status and its text.
-func (s *site) answers(r *http.Request, status int, text string) {
-	s.facts.Helper()
-	w := s.status(r, status)
-	s.facts.holds("text", strings.TrimSuffix(w.Body.String(), "\n"), text)
 }
 
 func httprateAnswers(f *facts) {

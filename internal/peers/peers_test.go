@@ -26,10 +26,11 @@ var peers = []peer{
 	{"github.com/sethvargo/go-limiter", "0.7.1", golimiter},
 	{"github.com/go-chi/httprate", "0.16.1", httprate},
 	{"github.com/go-redis/redis_rate/v10", "10.0.1", redisrate},
+	{"github.com/didip/tollbooth/v8", "8.0.1", tollbooth},
 }
 
-// TestPeers_FactsHold checks the facts in all peers' tests, and that docs/comparison.md says how many
-// there are. With -v, it prints their numbers and the reasons for the differences.
+// TestPeers_FactsHold checks the facts in all peers' tests, and that docs/comparison.md says how
+// many there are. With -v, it prints their numbers and the reasons for the differences.
 func TestPeers_FactsHold(t *testing.T) {
 	var table, notes strings.Builder
 	columns := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)

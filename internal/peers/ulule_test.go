@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"sync"
@@ -22,30 +21,6 @@ func ulule(f *facts) {
 	f.group("addresses", ululeAddresses)
 	f.group("over HTTP", ululeHTTP)
 	f.lacks(9, "a rate as a text such as 10-S: chatguard's text is that of a limit in JSON or TOML")
-}
-
-// reset forgets what a step's user has used, and then asks what is left.
-func reset(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
-	if err := g.Reset(context.Background(), m.Key()); err != nil {
-		return a, err
-	}
-	return left(g, m)
-}
-
-// look says what is left before a message, and whether the message would pass.
-func look(g *chatguard.Guard, m chatguard.Message) (a answer, err error) {
-	next, err := peek(g, m)
-	if err != nil {
-		return a, err
-	}
-	a, err = left(g, m)
-	a.Allowed = next.Allowed
-	return a, err
-}
-
-// atMost holds that nothing is used any more after at most a time.
-func atMost(d time.Duration) fact {
-	return fact{name: "resets in time", of: func(a answer) any { return a.ResetAt.Sub(a.At) <= d }, theirs: true}
 }
 
 func ululeStore(f *facts) {
@@ -108,19 +83,19 @@ func ululeCounters(f *facts) {
 }
 
 func ululeAddresses(f *facts) {
-	direct, behind := (*httpguard.AddressOptions)(nil), &httpguard.AddressOptions{TrustedProxies: proxies("8.8.8.8/32")}
-	real := &httpguard.AddressOptions{TrustedProxies: behind.TrustedProxies, Header: "X-Real-IP"}
-	plain, forwarded, named := request("8.8.8.8:8888"), request("8.8.8.8:8888"), request("8.8.8.8:8888")
+	direct, proxied := (*httpguard.AddressOptions)(nil), &httpguard.AddressOptions{TrustedProxies: proxies("8.8.8.8/32")}
+	named := &httpguard.AddressOptions{TrustedProxies: proxied.TrustedProxies, Header: "X-Real-IP"}
+	plain, forwarded, single := request("8.8.8.8:8888"), request("8.8.8.8:8888"), request("8.8.8.8:8888")
 	forwarded.Header.Set("X-Forwarded-For", "9.9.9.9, 7.7.7.7, 6.6.6.6")
-	named.Header.Set("X-Real-IP", "6.6.6.6")
+	single.Header.Set("X-Real-IP", "6.6.6.6")
 	for _, what := range []string{"address", "key"} {
-		for _, r := range []*http.Request{plain, forwarded, named} {
+		for _, r := range []*http.Request{plain, forwarded, single} {
 			f.holds(what+" without a proxy", httpguard.ClientAddress(r, direct).String(), "8.8.8.8")
 		}
-		f.holds(what+" of a proxy", httpguard.ClientAddress(plain, behind).String(), "8.8.8.8")
-		f.differs(what+" in X-Forwarded-For", httpguard.ClientAddress(forwarded, behind).String(), "9.9.9.9", "6.6.6.6",
+		f.holds(what+" of a proxy", httpguard.ClientAddress(plain, proxied).String(), "8.8.8.8")
+		f.differs(what+" in X-Forwarded-For", httpguard.ClientAddress(forwarded, proxied).String(), "9.9.9.9", "6.6.6.6",
 			"the peer believes the first address of X-Forwarded-For, which any client can write; chatguard reads from the end, and is right")
-		f.holds(what+" in X-Real-IP", httpguard.ClientAddress(named, real).String(), "6.6.6.6")
+		f.holds(what+" in X-Real-IP", httpguard.ClientAddress(single, named).String(), "6.6.6.6")
 		v6 := httpguard.ClientAddress(request("[2001:db8:cafe:1234:beef::fafa]:8888"), direct)
 		f.holds(what+" of a /48", connguard.Network(v6, 48).Addr().String(), "2001:db8:cafe::")
 	}
@@ -131,9 +106,8 @@ func ululeHTTP(f *facts) {
 	perMinute := chatguard.UserWindowLimit("x", 10, time.Minute)
 	for range 2 { // stdlib and gin
 		s := f.site(perMinute, httpguard.Anonymous, nil)
-		for i := 1; i <= 100; i++ {
-			s.status(request(""), pick(i <= 10, 200, 429))
-		}
+		f.every("the first 10 pass", 10, func(int) bool { return s.do(request("")).Code == http.StatusOK })
+		f.every("90 more are refused", 90, func(int) bool { return s.do(request("")).Code == http.StatusTooManyRequests })
 		s = f.site(perMinute, httpguard.Anonymous, nil)
 		var passed atomic.Int32
 		var all sync.WaitGroup
@@ -149,21 +123,12 @@ func ululeHTTP(f *facts) {
 	}
 	n := 0
 	other := f.site(perMinute, httpguard.ByValue(func(*http.Request) string { n++; return strconv.Itoa(n) }), nil)
-	for range 100 {
-		other.status(request(""), 200)
-	}
+	f.every("other keys pass", 100, func(int) bool { return other.do(request("")).Code == http.StatusOK })
 	n = 0
 	odd := &httpguard.LimitOptions{Skip: func(*http.Request) bool { n++; return n%2 == 1 }}
 	s := f.site(perMinute, httpguard.Anonymous, odd)
-	for i := 1; i < 100; i++ {
-		s.status(request(""), pick(i <= 20 || i%2 == 1, 200, 429))
-	}
-}
-
-// pick returns the first number if a condition is true, and otherwise the second one.
-func pick(condition bool, yes, no int) int {
-	if condition {
-		return yes
-	}
-	return no
+	f.every("each second one passes, and 10 of the others", 99, func(i int) bool {
+		passes := i < 20 || i%2 == 0
+		return s.do(request("")).Code == http.StatusOK == passes
+	})
 }

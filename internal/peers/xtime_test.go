@@ -2,12 +2,9 @@ package peers
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
-	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -146,31 +143,6 @@ func xtimeWaits(f *facts) {
 		f.holds("a wait beyond the deadline", waited(soon, g, 3), "error after 0s")
 		f.holds("a wait without limits", waited(f.Context(), f.guardNow(), 3), "passed after 0s")
 	})
-}
-
-// bubble runs a part with a clock that jumps to the end of each wait.
-func (f *facts) bubble(part func(*facts)) {
-	f.Helper()
-	synctest.Test(f.T, func(t *testing.T) { part(&facts{t, f.tally}) })
-}
-
-// guardNow returns a Guard with the clock of the bubble.
-func (f *facts) guardNow(limits ...chatguard.Limit) *chatguard.Guard {
-	f.Helper()
-	g, err := chatguard.New(chatguard.Policy{Limits: limits}, &chatguard.Options{Now: time.Now})
-	if err != nil {
-		f.Fatal(err)
-	}
-	return g
-}
-
-// waited waits for a message of some cost, and says with what result and for how long.
-func waited(ctx context.Context, g *chatguard.Guard, cost int) string {
-	before, result := time.Now(), "passed"
-	if _, err := g.Wait(ctx, step{cost: cost}.message()); err != nil {
-		result = "error"
-	}
-	return fmt.Sprintf("%s after %s", result, time.Since(before))
 }
 
 func xtimeNoRefill(f *facts) {
