@@ -3,6 +3,8 @@ package lab
 import (
 	"fmt"
 	"strings"
+
+	"github.com/chatguard/chatguard"
 )
 
 // Error says why a question can't be answered. Its text names the lane, the limit and the fix.
@@ -10,6 +12,8 @@ type Error struct {
 	Lane  int    // number of the lane, from 1; 0 if the error isn't about a lane
 	Limit string // name of the limit; empty if the error isn't about one
 	Text  string // what is wrong, and the fix
+	// Mistake is the wrong value of the limit, which it doesn't name; nil if it isn't known.
+	Mistake *chatguard.PolicyError
 }
 
 func (e *Error) Error() string {

@@ -32,11 +32,12 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 	for _, limit := range l.policy.Limits {
 		alone := chatguard.Policy{Timezone: timezone, Roles: l.policy.Roles, Limits: []chatguard.Limit{limit}}
 		if err := alone.Validate(); err != nil {
-			if mistake, ok := errors.AsType[*chatguard.PolicyError](err); ok {
+			mistake, ok := errors.AsType[*chatguard.PolicyError](err)
+			if ok {
 				mistake.Limit = "" // the Error names it
 				err = mistake
 			}
-			return nil, &Error{Lane: number, Limit: clip(limit.Name), Text: err.Error()}
+			return nil, &Error{Lane: number, Limit: clip(limit.Name), Text: err.Error(), Mistake: mistake}
 		}
 	}
 	const many = 1_000_000

@@ -32,10 +32,16 @@ func (q *labQuestion) UnmarshalJSON(data []byte) error {
 	return errLab(q.Question.UnmarshalJSON(data))
 }
 
-// errLab converts an error about a question to a problem. It returns any other error unchanged.
+// errLab converts an error about a question to a problem, which names the wrong value if it is known.
+// It returns any other error unchanged.
 func errLab(err error) error {
 	if wrong := (*lab.Error)(nil); errors.As(err, &wrong) {
-		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(wrong))
+		refused := problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(wrong))
+		if wrong.Mistake != nil {
+			refused.Mistake = mistakeOf(wrong.Mistake)
+			refused.Mistake.Lane, refused.Mistake.Limit = wrong.Lane, wrong.Limit
+		}
+		return refused
 	}
 	return err
 }

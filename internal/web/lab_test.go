@@ -19,6 +19,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 // labSite returns a LabSite with recorded traffic, which may be nil. Its clock stands still until
@@ -69,6 +70,20 @@ func TestLab_Refused(t *testing.T) {
 			t.Errorf("%.80s: %d %q, want %d %q", test.body, a.Code, p.Detail, test.status, test.detail)
 		}
 		advance(time.Second)
+	}
+}
+
+// A refused value is named, so that the page marks its field.
+func TestLab_NamesMistake(t *testing.T) {
+	site, _ := labSite(t, nil)
+	a := ask(site, `{"lanes": [{"limits": []}, {"limits": [{"name": "a", "algorithm": "fixed-window", "messages": 1, "every": "1s"}, {"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "4s", "roles": {"vip": {"burst": -1}}}]}]}`)
+	var p struct{ Mistake problem.Mistake }
+	if err := json.Unmarshal(a.Body.Bytes(), &p); err != nil {
+		t.Fatal(err)
+	}
+	want := problem.Mistake{Lane: 2, Limit: "b", Role: "vip", Parameter: "burst", Value: "-1", Problem: p.Mistake.Problem}
+	if p.Mistake != want || p.Mistake.Problem == "" {
+		t.Errorf("got  %+v\nwant %+v", p.Mistake, want)
 	}
 }
 

@@ -65,10 +65,15 @@ func errPolicy(err error) error {
 func errRefused(status int, err error) *problem.Problem {
 	refused := problem.New(status, "%s", journal.Sentence(err))
 	if e, ok := errors.AsType[*chatguard.PolicyError](err); ok {
-		clip := func(text string) string { return hostile.Clip(text, problem.MaxDetail) }
-		refused.Mistake = &problem.Mistake{Limit: clip(e.Limit), Role: clip(string(e.Role)), Parameter: e.Parameter, Value: clip(e.Value), Problem: clip(e.Problem)}
+		refused.Mistake = mistakeOf(e)
 	}
 	return refused
+}
+
+// mistakeOf returns a mistake in a policy as part of a problem.
+func mistakeOf(e *chatguard.PolicyError) *problem.Mistake {
+	clip := func(text string) string { return hostile.Clip(text, problem.MaxDetail) }
+	return &problem.Mistake{Limit: clip(e.Limit), Role: clip(string(e.Role)), Parameter: e.Parameter, Value: clip(e.Value), Problem: clip(e.Problem)}
 }
 
 // revertWanted is the body of a request to revert.

@@ -52,6 +52,7 @@ func (p *Problem) Unwrap() error { return p.cause }
 
 // Mistake is a wrong value in a policy or in a user's override.
 type Mistake struct {
+	Lane      int    `json:"lane,omitempty"`      // of a question to the Lab, from 1
 	Limit     string `json:"limit,omitempty"`     // the limit's name, if the value is in a limit
 	Role      string `json:"role,omitempty"`      // if it is one of a role's custom numbers
 	Parameter string `json:"parameter,omitempty"` // key of the value, such as penalties.ladder[0]; "" if no single value is wrong

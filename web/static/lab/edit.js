@@ -70,7 +70,7 @@ function EditLimit({ id, lane, limit, onChange, onRemove }) {
         </div>
         <p class="muted about">${about}</p>
       </div>
-      <${LimitFields} id=${id} limit=${limit} onChange=${onChange} />
+      <${LimitFields} id=${id} limit=${limit} wrong=${lab.wrong} onChange=${onChange} />
     </fieldset>
   `;
 }

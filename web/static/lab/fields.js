@@ -9,7 +9,7 @@ import { algorithmOf, periodNames } from "../app/words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../app/words/lengths.js";
 import { length, weekdayName } from "../app/words/time.js";
 /** @import { Field } from "../app/words/algorithms.js" */
-/** @import { Limit } from "./state.js" */
+/** @import { Limit, Wrong } from "./state.js" */
 
 const counts = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 600, 800, 1000, 2000, 5000, 10_000];
 const lengths = [0.001, 0.01, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400]; // s
@@ -37,15 +37,15 @@ export function readField({ isLength, least, most }, text) {
 }
 
 // LimitFields shows the numbers of a limit. onChange gets the changed limit.
-/** @param {{id: string, limit: Limit, onChange: (limit: Limit) => void}} props */
-export function LimitFields({ id, limit, onChange }) {
+/** @param {{id: string, limit: Limit, wrong: Wrong | null, onChange: (limit: Limit) => void}} props */
+export function LimitFields({ id, limit, wrong, onChange }) {
   const { fields, choices } = algorithmOf(limit);
   /** @type {Record<string, any>} */
   const values = limit;
   return html`
     <div class="lab-fields">
       ${Object.entries(fields).map(([name, field]) => html`
-        <${NumberField} key=${`${limit.algorithm} ${name}`} id=${`${id}-${name}`} field=${field} value=${values[name]} onChange=${(/** @type {any} */ value) => onChange({ ...limit, [name]: value })} />`)}
+        <${NumberField} key=${`${limit.algorithm} ${name}`} id=${`${id}-${name}`} field=${field} value=${values[name]} refused=${wrong?.id === `${id}-${name}` ? wrong.problem : ""} onChange=${(/** @type {any} */ value) => onChange({ ...limit, [name]: value })} />`)}
       ${choices.period && html`
         <${Choice} id=${`${id}-period`} label=${t("lab.period")} value=${limit.period || "day"} options=${named(choices.period, (name) => periodNames[name])}
           onChoose=${(/** @type {string} */ period) => onChange(withPeriod(limit, period))} />
@@ -69,11 +69,12 @@ const named = (values, nameOf) => Object.fromEntries(values.map((value) => [valu
 /** @param {Field} field @param {number | string | undefined} value */
 const textOf = ({ isLength }, value) => (isLength ? (value ? lengthText(nanoseconds(String(value))) : "") : String(value ?? 0));
 
-/** @param {{id: string, field: Field, value: number | string | undefined, onChange: (value: number | string) => void}} props */
-function NumberField({ id, field, value, onChange }) {
+/** @param {{id: string, field: Field, value: number | string | undefined, refused: string, onChange: (value: number | string) => void}} props */
+function NumberField({ id, field, value, refused, onChange }) {
   const [typed, type] = useState(/** @type {string | null} */ (null)); // while it is typed
   const text = typed ?? textOf(field, value);
-  const { error = "" } = typed === null ? {} : readField(field, typed);
+  const { error: mistyped = "" } = typed === null ? {} : readField(field, typed);
+  const error = mistyped || refused;
   const values = stops(field), current = field.isLength ? Number(nanoseconds(String(value ?? ""))) / 1e9 : Number(value ?? 0);
   /** @param {string} text */
   const input = (text) => {
@@ -90,7 +91,7 @@ function NumberField({ id, field, value, onChange }) {
     <div class="lab-field">
       <label for=${id}>${field.label}</label>
       <div class="together">
-        <input id=${id} autocomplete="off" inputmode=${field.isLength ? null : "numeric"} value=${text} onInput=${(event) => input(event.target.value)} onBlur=${() => !error && type(null)}
+        <input id=${id} autocomplete="off" inputmode=${field.isLength ? null : "numeric"} value=${text} onInput=${(event) => input(event.target.value)} onBlur=${() => !mistyped && type(null)}
           aria-invalid=${error ? "true" : "false"} aria-describedby=${`${id}-unit ${id}-error`} />
         <span class="muted" id=${`${id}-unit`}>${field.unit}</span>
       </div>

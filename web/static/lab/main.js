@@ -13,7 +13,7 @@ import { Log } from "./log.js";
 import { fail, onPlayed, open, refresh } from "./player.js";
 import { parse, print } from "./share.js";
 import { draw, onText } from "./stage.js";
-import { change, lab, newYear, onChange } from "./state.js";
+import { change, isMarked, lab, newYear, onChange } from "./state.js";
 import { Story } from "./story.js";
 import { Figures } from "./table.js";
 import { writeTexts } from "./texts.js";
@@ -32,7 +32,7 @@ function Page({ lab }) {
     <a class="skip" href="#lanes" onClick=${skip}>${t("lab.skip")}</a>
     <${Head} lab=${lab} openScene=${start} />
     <main id="main">
-      ${lab.problem && html`<${Failed} lab=${lab} />`}
+      ${lab.problem && !isMarked(lab) && html`<${Failed} lab=${lab} />`}
       ${lab.unknown.length > 0 && html`<${Unknown} parts=${lab.unknown} />`}
       ${lab.story && html`<${Story} scene=${lab.story} lab=${lab} />`}
       ${lab.story?.view ? html`<section id="lanes" tabindex="-1" aria-label=${t("lab.experiment")}><${viewOf(lab.story.view)} lab=${lab} /></section>` : html`<${Stage} lab=${lab} />`}
@@ -93,7 +93,7 @@ async function start(fragment) {
   const story = setup.scene ? await storyOf(setup.scene, unknown) : null;
   const base = story ? parse(story.fragment).setup : setup.lanes ? {} : parse(usual).setup;
   change((l) => {
-    Object.assign(l, nothing, { edited: 0, problem: "", story, isSolved: false, unknown }, base, setup);
+    Object.assign(l, nothing, { edited: 0, problem: "", wrong: null, story, isSolved: false, unknown }, base, setup);
     l.traffic = withChannel(l.traffic, l.channels);
   });
   open(fragment.length <= 1 ? usualFrom : NaN);

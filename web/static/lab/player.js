@@ -1,14 +1,16 @@
 // @ts-check
 // The player: lab time runs, messages are sent, and the engine is asked ahead of time.
 
+import { fieldOf } from "../app/limits/mistake.js";
 import { createClock } from "./clock.js";
 import { createQueue } from "./engine.js";
 import { extend, judgeAll, keep, startPiece, untilWithin } from "./schedule.js";
 import { change, lab } from "./state.js";
 import { nextAfter } from "./tape.js";
 import { kinds, lengthOf } from "./traffic.js";
-/** @import { Kept, Piece, Scene } from "./schedule.js" */
-/** @import { Traffic } from "./state.js" */
+/** @import { Mistake } from "../app/core/api.js" */
+/** @import { Failure, Kept, Piece, Scene } from "./schedule.js" */
+/** @import { Lane, Traffic, Wrong } from "./state.js" */
 /** @import { Tape } from "./tape.js" */
 
 const ahead = 10_000; // how far ahead traffic is requested, ms of wall time
@@ -51,7 +53,7 @@ const ask = createQueue(
     played.tape = tape;
     played.version++;
     const isEmpty = Boolean(found && kinds[found.traffic.kind].isRecorded && found.until > found.from && found.made.length === 0);
-    if (lab.problem || start !== lab.start || isEmpty !== lab.isEmpty) change((l) => Object.assign(l, { problem: "", start, isEmpty }));
+    if (lab.problem || start !== lab.start || isEmpty !== lab.isEmpty) change((l) => Object.assign(l, { problem: "", wrong: null, start, isEmpty }));
     if (!Number.isNaN(jumpsTo)) jump();
     changed();
   },
@@ -63,9 +65,16 @@ const ask = createQueue(
   },
 );
 
-// fail shows why the engine doesn't answer.
-/** @param {Error & {status?: number}} problem */
-export const fail = ({ message, status }) => change((l) => Object.assign(l, { problem: message, isSignedOut: status === 401 }));
+// fail shows why the engine doesn't answer: beside the field of a wrong value, if that is shown.
+/** @param {Failure} problem */
+export const fail = ({ message, status, lane, mistake }) =>
+  change((l) => Object.assign(l, { problem: message, wrong: lane && l.edited === lane.id ? wrongIn(lane, mistake) : null, isSignedOut: status === 401 }));
+
+/** @param {Lane} lane @param {Mistake} mistake @returns {Wrong | null} */
+function wrongIn({ id: lane, limits }, mistake) {
+  const id = fieldOf({ limits }, mistake, (parameter, i) => `limit-${lane}-${i}-${parameter}`);
+  return id ? { lane, id, problem: mistake.problem } : null;
+}
 
 // refresh asks about the scene as it is now.
 export function refresh() {

@@ -5,9 +5,12 @@
 import { judge, mostMessages } from "./engine.js";
 import { stripOf } from "./tape.js";
 import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js";
+/** @import { Mistake } from "../app/core/api.js" */
 /** @import { Answer, Message, Question } from "./engine.js" */
 /** @import { Lane, Move, Sent, Traffic } from "./state.js" */
 /** @import { Tape } from "./tape.js" */
+
+/** @typedef {Error & {status?: number, mistake?: Mistake, lane?: Lane}} Failure lane is the one with the mistake */
 
 /** @typedef {Sent & {message?: Message}} Kept message is what traffic made; others are sent by hand */
 
@@ -53,7 +56,7 @@ export async function extend(scene, wanted) {
   const until = untilWithin(scene, wanted);
   if (kinds[traffic.kind].isRecorded) return extendRecorded(scene);
   const stretch = { from: new Date(start + from).toISOString(), for: `${Math.ceil(until - from)}ms` };
-  const answer = await judge({ ...question(lanes, scene), traffic: { ...asked(traffic), ...stretch } });
+  const answer = await judgeLanes(lanes, scene, { traffic: { ...asked(traffic), ...stretch } });
   const made = answer.messages ?? [];
   return { piece: { ...piece, until, made }, start, ...(kept.length === 0 && { tape: tapeOf(lanes, made, answer, start) }) };
 }
@@ -65,7 +68,7 @@ async function extendRecorded(scene) {
   const { lanes, kept, piece } = scene;
   const { traffic, from } = piece;
   const stretch = stretchOf(from > 0 ? { ...traffic, from: new Date(scene.start).toISOString() } : traffic);
-  const answer = await judge({ ...question(lanes, scene), traffic: { ...asked(traffic), ...stretch } });
+  const answer = await judgeLanes(lanes, scene, { traffic: { ...asked(traffic), ...stretch } });
   const messages = answer.messages ?? [];
   const start = from > 0 ? scene.start : (messages[0]?.at ?? scene.start);
   const made = messages.filter(({ at }) => from === 0 || at - start > from);
@@ -84,7 +87,7 @@ export async function judgeAll(scene) {
   for (const group of groups(lanes, all)) {
     const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => (message ? withoutLogin(message) : { at: start + at, user_id: user }));
     if (messages.length === 0) continue;
-    const answer = await judge({ ...question(group, scene), messages });
+    const answer = await judgeLanes(group, scene, { messages });
     for (const [id, strip] of tapeOf(group, messages, answer, start)) tape.set(id, strip);
   }
   return tape;
@@ -106,6 +109,16 @@ export function groups(lanes, messages) {
   const shared = lanes.filter(({ id }) => !own.has(id));
   const single = lanes.filter(({ id }) => own.has(id)).map((lane) => [lane]);
   return shared.length > 0 ? [shared, ...single] : single;
+}
+
+// judgeLanes asks about lanes. If a value of a lane is refused, the error names the lane.
+/** @param {Lane[]} lanes @param {Scene} scene @param {Partial<Question>} about @returns {Promise<Answer>} */
+async function judgeLanes(lanes, scene, about) {
+  try {
+    return await judge({ ...question(lanes, scene), ...about });
+  } catch (problem) {
+    throw Object.assign(problem, { lane: lanes[problem.mistake?.lane - 1] });
+  }
 }
 
 /** @param {Lane[]} lanes @param {Scene} of @returns {Question} */

@@ -49,6 +49,8 @@
 
 /** @typedef {{text: string, isBad: boolean}} Note */
 
+/** @typedef {{lane: number, id: string, problem: string}} Wrong lane and id are IDs, of the lane and of the field */
+
 /** @typedef {Api.getLab["channels"][number]} LabChannel a channel with recorded traffic */
 
 /**
@@ -59,6 +61,7 @@
  * @property {number} edited the ID of the lane whose numbers are shown, or 0
  * @property {string[]} unknown parts of the link that mean nothing here
  * @property {string} problem why the engine doesn't answer, or empty
+ * @property {Wrong | null} wrong the value that the engine refuses, if its field is shown
  * @property {boolean} isSignedOut the dashboard wants a sign-in first
  * @property {Scene | null} story of the scene
  * @property {boolean} isSolved the scene's task is done
@@ -87,6 +90,7 @@ export const lab = {
   edited: 0,
   unknown: [],
   problem: "",
+  wrong: null,
   isSignedOut: false,
   story: null,
   isSolved: false,
@@ -94,6 +98,10 @@ export const lab = {
   channels: [],
   isEmpty: false,
 };
+
+// isMarked reports whether the field of a refused value is shown, and so why the engine doesn't answer.
+/** @param {Pick<More, "wrong" | "edited">} of */
+export const isMarked = ({ wrong, edited }) => wrong !== null && wrong.lane === edited;
 
 /** @type {(() => void) | null} */
 let listener = null;

@@ -2,14 +2,18 @@
 // The field of a value that chatguard refuses although the page does not.
 
 /** @import { Mistake } from "../core/api.js" */
-/** @import { Draft } from "./draft.js" */
 
 // fieldOf returns the ID of the field for a mistake in a draft, or nothing if the page has no field
 // that can show errors. A role's numbers may contradict a number that the limit has for everyone.
-/** @param {Draft} draft @param {Mistake} mistake */
-export function fieldOf({ limits }, { limit, role, parameter = "" }) {
+// idOf returns the ID of the field of limit i.
+/**
+ * @param {{limits: {name: string, isRemoved?: boolean}[]}} draft
+ * @param {Mistake} mistake
+ * @param {(parameter: string, i: number) => string} [idOf]
+ */
+export function fieldOf({ limits }, { limit, role, parameter = "" }, idOf = (parameter, i) => `${parameter}-${i}`) {
   const i = limits.findLastIndex(({ name, isRemoved }) => !isRemoved && name.trim() === limit);
-  const ids = limit ? [`${parameter}-${i}-${role}`, `${parameter}-${i}`] : idsIn(parameter);
+  const ids = limit ? [`${idOf(parameter, i)}-${role}`, idOf(parameter, i)] : idsIn(parameter);
   return ids.find((id) => document.getElementById(`${id}-error`));
 }
 

@@ -1,0 +1,29 @@
+// A lane of the Lab in a DOM: what the engine refuses is shown beside its field.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import "../../list-algorithms.js";
+import { all, find, see, text } from "../../testing/page.js";
+import { answer, refuse } from "../../testing/server.js";
+
+const { html, render } = await import("../../static/vendor/htm-preact.js");
+const { EditLane } = await import("../../static/lab/edit.js");
+const { send } = await import("../../static/lab/player.js");
+const { change, isMarked, lab, newLane, onChange } = await import("../../static/lab/state.js");
+
+test("lab: the field of a refused value is marked", async () => {
+  const [first, second] = [{ name: "one" }, { name: "two" }].map((limit) => newLane([{ ...limit, algorithm: "token-bucket", burst: 3, refill: "4s" }]));
+  const page = document.body.appendChild(document.createElement("div"));
+  onChange(() => render(html`<${EditLane} lane=${lab.lanes[1]} number=${2} />`, page));
+  change((l) => Object.assign(l, { lanes: [first, second], edited: second.id, sent: [] }));
+  await see(() => find(`#limit-${second.id}-0-burst`));
+
+  const mistake = { lane: 2, limit: "two", parameter: "refill", problem: "It is too long." };
+  answer("POST /lab", refuse(422, "lane 2: …", { mistake }));
+  send(0);
+  const id = `limit-${second.id}-0-refill`;
+  await see(() => text(`#${id}-error`) === "It is too long.");
+  assert.deepEqual([all("[aria-invalid=true]").length, find(`#${id}`).getAttribute("aria-invalid"), isMarked(lab), lab.problem], [1, "true", true, "lane 2: …"]);
+  change((l) => (l.edited = first.id));
+  assert.equal(isMarked(lab), false); // the page says it elsewhere
+});
