@@ -299,6 +299,16 @@ test("limits: penalties, exempt roles and messages", async () => {
   assert.deepEqual(kept.policy.exempt_messages, ["bits", "resub"]);
 });
 
+test("limits: another server's dashboard offers the kinds of messages that its policy exempts", async () => {
+  answer("GET /session", { ...usualAnswer("GET /session"), mounted: true });
+  const kept = serveLimits((policy) => (policy.exempt_messages = ["announcement"]));
+  await openLimits();
+  assert.deepEqual(all("[id^=exempt-]").map(({ id }) => id).slice(-2), ["exempt-first_timer", "exempt-announcement"]);
+  assert.ok(!text("main").includes("single Bit"));
+  kept.change((policy) => (policy.exempt_messages = []));
+  await see(() => !text("main").includes("Exempt messages"));
+});
+
 test("limits: a ladder of 32 steps has no room for another", async () => {
   serveLimits((policy) => Object.assign(policy.penalties, { ladder: Array(32).fill("delete") }));
   await openLimits();

@@ -31,18 +31,7 @@ export function Penalties({ form, mayEdit }) {
         `)}
       </div>
     </fieldset>
-    <fieldset>
-      <legend>${t("limits.exempt-messages")}</legend>
-      <p class="muted">${t("limits.exempt-messages-about")}</p>
-      <div class="choices abreast">
-        ${kindsOf(form.policy).map((kind) => html`
-          <${Tick} key=${kind} id=${`exempt-${kind}`} checked=${form.draft.exemptMessages.includes(kind)} fixed=${!mayEdit}
-            onChange=${(is) => setExemptMessages(kind, is)}>
-            ${messageKindName(kind)}
-          <//>
-        `)}
-      </div>
-    </fieldset>
+    <${ExemptMessages} form=${form} mayEdit=${mayEdit} />
     <fieldset>
       <legend>${t("limits.zone-title")}</legend>
       <div class="fields">
@@ -50,6 +39,25 @@ export function Penalties({ form, mayEdit }) {
           isText list="zones" onInput=${(text) => edit((draft) => (draft.timezone = text))} />
       </div>
       <${Zones} />
+    </fieldset>
+  `;
+}
+
+/** @param {{form: Form, mayEdit: boolean}} props */
+function ExemptMessages({ form, mayEdit }) {
+  const kinds = kindsOf(form.policy);
+  return kinds.length > 0 && html`
+    <fieldset>
+      <legend>${t("limits.exempt-messages")}</legend>
+      <p class="muted">${t("limits.exempt-messages-about")}${kinds.includes("bits") && html` ${t("limits.exempt-messages-cheer")}`}</p>
+      <div class="choices abreast">
+        ${kinds.map((kind) => html`
+          <${Tick} key=${kind} id=${`exempt-${kind}`} checked=${form.draft.exemptMessages.includes(kind)} fixed=${!mayEdit}
+            onChange=${(is) => setExemptMessages(kind, is)}>
+            ${messageKindName(kind)}
+          <//>
+        `)}
+      </div>
     </fieldset>
   `;
 }

@@ -2,6 +2,7 @@
 // The kinds of messages that a policy may exempt, and their names. A program may have kinds of its
 // own.
 
+import { state } from "../core/state.js";
 import { table } from "../../text/text.js";
 
 /** @type {string[]} */
@@ -13,9 +14,10 @@ const names = table({
   highlighted: "words.message-highlighted", resub: "words.message-resub", watch_streak: "words.message-watch-streak",
 });
 
-// kindsOf returns the kinds that a policy can exempt here: Twitch's, and those that it exempts.
+// kindsOf returns the kinds that a policy can exempt here: those that it exempts and, unless the
+// dashboard is part of another server, Twitch's.
 /** @param {Api.Policy} policy */
-export const kindsOf = ({ exempt_messages: exempt }) => [...new Set([...messageKinds, ...(exempt ?? [])])];
+export const kindsOf = ({ exempt_messages: exempt }) => [...new Set([...(state.me.mounted ? [] : messageKinds), ...(exempt ?? [])])];
 
 // messageKindName names the messages of a kind: "cheers".
 /** @param {string} kind */
