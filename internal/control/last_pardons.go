@@ -85,7 +85,7 @@ func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(
 		return one.done, true, nil
 	}
 	if err := take(one.taken); err != nil {
-		return done, false, err
+		return one.done, false, err
 	}
 	one.undone = true
 	return one.done, false, nil

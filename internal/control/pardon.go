@@ -55,7 +55,8 @@ func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journa
 		return done, false, ErrNoEntry
 	}
 	if done, err = p.pardonRun(ctx, t, run); err != nil {
-		return done, false, err
+		tried := journal.PardonDetail{First: done.First, Last: done.Last, Messages: len(run), Silence: journal.NotSilenced}
+		return done, false, p.records.notAmended(ctx, t, journal.UserPardoned, tried, err)
 	}
 	done.HasOlder = hasOlder
 	dropped := 0
@@ -200,8 +201,9 @@ func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone 
 	done, again, err := p.last.undo(t, id, p.records.now(), func(taken inner.Pardoned) error {
 		return inner.At(p.guard, p.records.now()).Unpardon(whole(ctx), t.Key(), taken)
 	})
+	detail := journal.UnpardonDetail{Pardon: done.ID, First: done.First, Last: done.Last, Messages: done.Messages, Strikes: done.Strikes}
 	if err != nil {
-		return undone, false, err
+		return undone, false, p.records.notAmended(ctx, t, journal.UserUnpardoned, detail, err)
 	}
 	undone = journal.Undone{
 		Messages: done.Messages, Strikes: done.Strikes, Dropped: done.Dropped,
@@ -210,9 +212,7 @@ func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone 
 	if again {
 		return undone, p.records.commit(ctx), nil
 	}
-	saved, err = p.records.amended(ctx, t, journal.UserUnpardoned, journal.UnpardonDetail{
-		Pardon: done.ID, First: done.First, Last: done.Last, Messages: done.Messages, Strikes: done.Strikes,
-	})
+	saved, err = p.records.amended(ctx, t, journal.UserUnpardoned, detail)
 	return undone, saved, err
 }
 
@@ -230,7 +230,7 @@ func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author 
 	t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
 	run := []journal.Entry{e}
 	if done, err = p.pardonRun(ctx, t, run); err != nil {
-		return done, false, err
+		return done, false, p.records.notAmended(ctx, t, journal.UserPardoned, journal.EntryPardonDetail{Entry: e.ID}, err)
 	}
 	done.Silence, done.Kept, done.Dropped = p.endPenalties(ctx, t, run)
 	p.last.complete(t, done)

@@ -2,6 +2,8 @@ package control
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Store stores the changes. Its methods return saved = false if the database fails; the change is
@@ -60,6 +63,33 @@ func whole(ctx context.Context) context.Context { return context.WithoutCancel(c
 func (r *records) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail journal.Detail) (saved bool, err error) {
 	r.followers.Notify(func(f policies.Follower) { f.Amended(t.ChannelID, t.UserID) })
 	return r.add(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
+}
+
+// failed returns the error of a change, after adding the change to the audit as Unconfirmed if it
+// may have been made.
+func (r *records) failed(ctx context.Context, a journal.Audit, err error) error {
+	if !errors.Is(err, shared.ErrUnconfirmed) {
+		return err
+	}
+	tried := journal.UnconfirmedDetail{Action: a.Action}
+	if a.Detail != nil {
+		text, broken := json.Marshal(a.Detail)
+		if broken != nil {
+			r.trouble(broken)
+		}
+		tried.Detail = text
+	}
+	a.Action, a.Detail = journal.Unconfirmed, tried
+	_, _ = r.add(ctx, a) // it logs its error
+	return err
+}
+
+// notAmended is failed for a change of a user's state, which may have changed.
+func (r *records) notAmended(ctx context.Context, t journal.Target, action journal.AuditAction, detail journal.Detail, err error) error {
+	if errors.Is(err, shared.ErrUnconfirmed) {
+		r.followers.Notify(func(f policies.Follower) { f.Amended(t.ChannelID, t.UserID) })
+	}
+	return r.failed(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail}, err)
 }
 
 // commit returns once all earlier changes are stored.

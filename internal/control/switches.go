@@ -87,7 +87,7 @@ func (c *ChannelSwitches) turn(channelID string, change func(*Switches)) error {
 // turnAndKeep changes the switches of the audit's channel for its author, on all nodes.
 func (c *ChannelSwitches) turnAndKeep(ctx context.Context, a journal.Audit, change func(*Switches)) (saved bool, err error) {
 	if err := c.turnShared(ctx, a.ChannelID, change); err != nil {
-		return false, err
+		return false, c.records.failed(ctx, a, err)
 	}
 	return c.keep(ctx, a)
 }

@@ -36,7 +36,7 @@ func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int
 		key = chatguard.Key{UserID: t.UserID, Per: l.Per}
 	}
 	if until, err = inner.At(u.guard, u.records.now()).Grant(whole(ctx), key, l.Name, n); err != nil {
-		return until, false, err
+		return until, false, u.records.notAmended(ctx, t, journal.UserGranted, journal.GrantDetail{Limit: l.Name, Messages: n}, err)
 	}
 	saved, err = u.records.amended(ctx, t, journal.UserGranted, journal.GrantDetail{Limit: l.Name, Messages: n, Until: until.UTC()})
 	return until, saved, err
@@ -69,7 +69,7 @@ func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 // Reset returns a user to the state of a user never seen in the channel.
 func (u *Users) Reset(ctx context.Context, t journal.Target) (saved bool, err error) {
 	if err := inner.At(u.guard, u.records.now()).Reset(whole(ctx), t.Key()); err != nil {
-		return false, err
+		return false, u.records.notAmended(ctx, t, journal.UserReset, nil, err)
 	}
 	u.pardons.forget(t) // undoing it would restore what was reset
 	return u.records.amended(ctx, t, journal.UserReset, nil)
@@ -156,7 +156,7 @@ func (u *Users) override(
 		return done, nil
 	}
 	if err := inner.At(u.guard, u.records.now()).SetUserOverride(whole(ctx), t.Key(), own); err != nil {
-		return done, err
+		return done, u.records.notAmended(ctx, t, action, detail, err)
 	}
 	// If the store goes away now, the change is made, and the Guard knows it.
 	done.Now, _ = u.guard.UserOverride(whole(ctx), t.Key())

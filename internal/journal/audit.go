@@ -51,6 +51,9 @@ const (
 	UserBanned      AuditAction = "ban"      // a person banned the user
 	UserLifted      AuditAction = "lift"     // a person ended the user's timeout or ban
 	WebhookChanged  AuditAction = "webhook"  // a webhook was changed; see WebhookDetail.Did
+	// Unconfirmed means that a change may have been made: the shared store's reply was lost. See
+	// UnconfirmedDetail.Action.
+	Unconfirmed AuditAction = "unconfirmed"
 
 	// The following changes are about the whole installation, so they have no channel.
 	TokenMade    AuditAction = "token_made"    // a named token was made
@@ -63,5 +66,5 @@ const (
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, UserNoted, NoteDeleted, ChannelPaused, ChannelResumed, RaidSwitched,
-	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted, WebhookChanged, TokenMade, TokenEnded, LinkMade, LinkEnded, SessionEnded,
+	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted, WebhookChanged, Unconfirmed, TokenMade, TokenEnded, LinkMade, LinkEnded, SessionEnded,
 }

@@ -51,7 +51,7 @@ type PolicyDetail struct {
 type GrantDetail struct {
 	Limit    string    `json:"limit"`
 	Messages int       `json:"messages"`
-	Until    time.Time `json:"until"`
+	Until    time.Time `json:"until,omitzero"` // zero if Unconfirmed
 }
 
 // PardonDetail is the detail of UserPardoned for a run of messages.
@@ -142,6 +142,12 @@ type WebhookDetail struct {
 	NewSecret  bool     `json:"new_secret,omitempty"`
 }
 
+// UnconfirmedDetail is the detail of Unconfirmed: the change that may have been made.
+type UnconfirmedDetail struct {
+	Action AuditAction     `json:"action"`
+	Detail json.RawMessage `json:"detail,omitempty"` // the action's own
+}
+
 // TokenDetail is the detail of TokenMade and LinkMade.
 type TokenDetail struct {
 	Expires time.Time `json:"expires,omitzero"`
@@ -179,6 +185,7 @@ func (BanDetail) isDetail()         {}
 func (LiftDetail) isDetail()        {}
 func (LoginDetail) isDetail()       {}
 func (WebhookDetail) isDetail()     {}
+func (UnconfirmedDetail) isDetail() {}
 func (TokenDetail) isDetail()       {}
 func (RevokedDetail) isDetail()     {}
 func (SignInDetail) isDetail()      {}

@@ -71,6 +71,11 @@ var stored = []struct {
 	{WebhookChanged, `{"deliveries":2,"did":"deleted","name":"ours"}`, WebhookDetail{Deliveries: &lost, Did: "deleted", Name: "ours"}, readAs[WebhookDetail]},
 	{WebhookChanged, `{"delivered":false,"did":"tested","name":"ours"}`, WebhookDetail{Delivered: &sent, Did: "tested", Name: "ours"}, readAs[WebhookDetail]},
 	{WebhookChanged, `{"did":"discarded","event":"ban","name":"ours"}`, WebhookDetail{Did: "discarded", Event: "ban", Name: "ours"}, readAs[WebhookDetail]},
+	{
+		Unconfirmed, `{"action":"grant","detail":{"limit":"daily","messages":5}}`,
+		UnconfirmedDetail{UserGranted, json.RawMessage(`{"limit":"daily","messages":5}`)}, readAs[UnconfirmedDetail],
+	},
+	{Unconfirmed, `{"action":"reset"}`, UnconfirmedDetail{Action: UserReset}, readAs[UnconfirmedDetail]},
 	{TokenMade, `{"expires":"2026-03-14T20:00:00Z","name":"anna","role":"help"}`, TokenDetail{eight, "anna", "help"}, readAs[TokenDetail]},
 	{TokenMade, `{"name":"anna","role":"help"}`, TokenDetail{Name: "anna", Role: "help"}, readAs[TokenDetail]},
 	{TokenEnded, `{"links":0,"name":"anna","sessions":3,"tokens":1}`, RevokedDetail{0, "anna", 3, 1}, readAs[RevokedDetail]},

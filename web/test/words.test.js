@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { AuditWords, changeName } from "../static/app/words/audit.js";
 import { ChangeList } from "../static/app/words/changes.js";
 import { whyIdle } from "../static/app/words/idle.js";
 import { OverrideWords } from "../static/app/words/overrides.js";
@@ -135,6 +136,13 @@ test("pardons: undone", () => {
   assert.equal(unpardonWords({ strikes_restored: 2, lifted: true, dropped: 1 }),
     "Pardon undone. 2 strikes restored. The timeout or ban is not repeated. Cancelled penalties stay cancelled.");
   assert.equal(unpardonWords({ strikes_restored: 0, lifted: false, dropped: 0 }), "Pardon undone.");
+});
+
+test("audit: a change that isn't confirmed", () => {
+  const change = { action: "unconfirmed", detail: { action: "grant", detail: { limit: "daily", messages: 5 } } };
+  assert.equal(changeName(change), "not confirmed: granted messages");
+  assert.match(viewText(AuditWords({ state: {}, change })), /5 .*daily/);
+  assert.equal(changeName({ action: "unconfirmed", detail: { action: "reset" } }), "not confirmed: reset");
 });
 
 test("unsaved: what a restart would do", () => {

@@ -19,7 +19,7 @@ export const actionNames = table({
   override: "rules.did-override", exempt: "rules.did-exempt", pause: "rules.did-pause", resume: "rules.did-resume", raid: "rules.did-raid",
   note: "rules.did-note", delete_note: "rules.did-delete-note", settings: "rules.did-settings", login: "rules.did-login",
   timeout: "rules.did-timeout", ban: "rules.did-ban", lift: "rules.did-lift",
-  webhook: "rules.did-webhook",
+  webhook: "rules.did-webhook", unconfirmed: "rules.did-unconfirmed",
   token_made: "rules.did-token-made", token_ended: "rules.did-token-ended", link_made: "rules.did-link-made", link_ended: "rules.did-link-ended", session_ended: "rules.did-session-ended",
 });
 
@@ -35,13 +35,14 @@ const webhookChanges = table({
 export const actionIcons = {
   policy: "sliders", discard: "undo", grant: "grant", reset: "reset", pardon: "undo", unpardon: "reset", override: "sliders", exempt: "exempt", pause: "pause", resume: "play",
   raid: "raid", note: "note", delete_note: "trash", settings: "sliders", timeout: "clock", ban: "ban", lift: "check",
-  webhook: "message", token_made: "key", token_ended: "key", link_made: "key", link_ended: "key", session_ended: "sign-out",
+  webhook: "message", unconfirmed: "alert", token_made: "key", token_ended: "key", link_made: "key", link_ended: "key", session_ended: "sign-out",
 };
 
 // changeName says what a change did. Even an action that this page doesn't know is readable.
-/** @param {Api.Audit} change */
+/** @param {Pick<Api.Audit, "action" | "detail">} change @returns {string} */
 export function changeName({ action, detail }) {
   if (action === "webhook") return webhookChanges[detail?.did] ?? actionNames.webhook;
+  if (action === "unconfirmed") return t("rules.did-unconfirmed-change", { change: changeName(detail) });
   if (action === "raid") return isTime(detail?.until) ? t("rules.did-raid-start") : t("rules.did-raid-end");
   return actionNames[action] ?? action.replaceAll("_", " ");
 }
@@ -113,6 +114,7 @@ const words = {
   pause: () => t("rules.audit-pause"),
   resume: () => t("rules.audit-resume"),
   settings: facts,
+  unconfirmed: ({ action, detail }, state) => (words[action] ?? facts)(detail ?? {}, state),
   raid: ({ until }) => (isTime(until) ? t("rules.audit-raid-until", { time: at(until) }) : t("rules.audit-raid-end")),
 };
 
