@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -13,6 +14,8 @@ import (
 // lastPardons holds the last pardons that can be undone, one per user. They do not survive a
 // restart. The zero value is empty. It is safe for concurrent use.
 type lastPardons struct {
+	giving turns // taken while a user is pardoned, or a pardon is undone
+
 	mu     sync.Mutex
 	of     map[chatguard.Key]*pardon
 	lastID int64
@@ -27,14 +30,19 @@ type pardon struct {
 // give runs forgive and remembers the pardon if it changed anything. Otherwise it returns the
 // earlier pardon of the same messages, if that is still remembered.
 func (p *lastPardons) give(
-	t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, inner.Pardoned, error),
-) (journal.Pardon, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	ctx context.Context, t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, inner.Pardoned, error),
+) (done journal.Pardon, err error) {
+	end, err := p.giving.take(ctx, t.Key())
+	if err != nil {
+		return done, err
+	}
+	defer end()
 	done, taken, err := forgive(now)
 	if err != nil {
 		return done, err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if taken.Offences == 0 {
 		if before := p.of[t.Key()]; before != nil && !before.undone && before.done.Last == done.Last {
 			done = before.done
@@ -74,12 +82,17 @@ func (p *lastPardons) complete(t journal.Target, done journal.Pardon) {
 }
 
 // undo undoes the pardon with the given ID. again is true if it was already undone.
-func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(inner.Pardoned) error) (done journal.Pardon, again bool, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	one := p.of[t.Key()]
+func (p *lastPardons) undo(
+	ctx context.Context, t journal.Target, id int64, now time.Time, take func(inner.Pardoned) error,
+) (done journal.Pardon, again bool, err error) {
+	end, err := p.giving.take(ctx, t.Key())
+	if err != nil {
+		return done, false, err
+	}
+	defer end()
+	one, ok := p.find(t)
 	switch {
-	case one == nil || one.done.ID != id || !now.Before(one.done.UndoUntil):
+	case !ok || one.done.ID != id || !now.Before(one.done.UndoUntil):
 		return done, false, ErrNoUndo
 	case one.undone:
 		return one.done, true, nil
@@ -87,8 +100,22 @@ func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(
 	if err := take(one.taken); err != nil {
 		return one.done, false, err
 	}
-	one.undone = true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if given := p.of[t.Key()]; given != nil {
+		given.undone = true
+	}
 	return one.done, false, nil
+}
+
+// find returns the last pardon of a user.
+func (p *lastPardons) find(t journal.Target) (last pardon, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if given := p.of[t.Key()]; given != nil {
+		return *given, true
+	}
+	return last, false
 }
 
 // forget drops a user's pardon, so that it can't be undone.

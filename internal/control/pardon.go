@@ -133,7 +133,7 @@ func (p *Pardons) pardonRun(ctx context.Context, t journal.Target, run []journal
 			deleted++
 		}
 	}
-	return p.last.give(t, p.records.now(), func(now time.Time) (journal.Pardon, inner.Pardoned, error) {
+	return p.last.give(ctx, t, p.records.now(), func(now time.Time) (journal.Pardon, inner.Pardoned, error) {
 		taken, err := inner.At(p.guard, now).PardonAll(whole(ctx), verdicts)
 		return journal.Pardon{
 			By: t.Author, At: now.UTC(), First: oldest.ID, Last: newest.ID, Since: oldest.At,
@@ -198,7 +198,7 @@ func (p *Pardons) strikes(ctx context.Context, t journal.Target) (int, error) {
 // has changed since. The strikes and the refunded cost count again. Penalties that were lifted or
 // dropped are not given again. A second call has no effect.
 func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
-	done, again, err := p.last.undo(t, id, p.records.now(), func(taken inner.Pardoned) error {
+	done, again, err := p.last.undo(ctx, t, id, p.records.now(), func(taken inner.Pardoned) error {
 		return inner.At(p.guard, p.records.now()).Unpardon(whole(ctx), t.Key(), taken)
 	})
 	detail := journal.UnpardonDetail{Pardon: done.ID, First: done.First, Last: done.Last, Messages: done.Messages, Strikes: done.Strikes}

@@ -326,7 +326,7 @@ func TestPardons_Bounded(t *testing.T) {
 	var p lastPardons
 	now := time.Now()
 	give := func(user string, at time.Time) {
-		_, err := p.give(journal.Target{UserID: user}, at, func(time.Time) (journal.Pardon, inner.Pardoned, error) {
+		_, err := p.give(t.Context(), journal.Target{UserID: user}, at, func(time.Time) (journal.Pardon, inner.Pardoned, error) {
 			return journal.Pardon{}, inner.Pardoned{Offences: 1}, nil
 		})
 		if err != nil {

@@ -169,10 +169,12 @@ func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
 		if _, err := d.Users.SetOverride(d.Context(), anna, seen, chatguard.UserOverride{}); !errors.Is(err, policies.ErrStale) {
 			t.Errorf("set: %v", err)
 		}
+		over, cancel := context.WithCancel(d.Context())
+		cancel()
 		d.policies.Followers.Follow(&follower{amended: func(string, string) {
-			if d.Users.overriding.TryLock() {
-				d.Users.overriding.Unlock()
-				t.Error("somebody else may change overrides meanwhile")
+			if end, err := d.Users.overriding.take(over, anna.Key()); !errors.Is(err, context.Canceled) {
+				end()
+				t.Error("somebody else may change the override meanwhile")
 			}
 		}})
 		must(t, errorOf(d.Users.SetOverride(d.Context(), anna, []string{policies.Tag(first.Now)}, chatguard.UserOverride{})))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -21,7 +20,7 @@ type Users struct {
 	records *records
 	pardons *lastPardons
 
-	overriding sync.Mutex // held while a user's override is changed and stored
+	overriding turns // taken while a user's override is changed and stored
 }
 
 // Grant gives a user n extra messages in a limit and returns when they expire. An empty limit means
@@ -139,8 +138,11 @@ func (u *Users) override(
 	ctx context.Context, t journal.Target, match []string, action journal.AuditAction,
 	edit func(chatguard.UserOverride) (own chatguard.UserOverride, detail journal.Detail, err error),
 ) (done Overridden, err error) {
-	u.overriding.Lock()
-	defer u.overriding.Unlock()
+	end, err := u.overriding.take(ctx, t.Key())
+	if err != nil {
+		return done, err
+	}
+	defer end()
 	if done.Former, err = u.guard.UserOverride(ctx, t.Key()); err != nil {
 		return done, err
 	}
