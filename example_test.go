@@ -147,9 +147,9 @@ func newGuardOf(policy chatguard.Policy) *chatguard.Guard {
 
 // figures counts verdicts for a metrics system. Observers run in the goroutine that judges, so they
 // only count.
-type figures struct{ allowed, throttled, observed, exempt, degraded, mirrored atomic.Int64 }
+type figures struct{ allowed, throttled, observed, exempt, degraded atomic.Int64 }
 
-func (f *figures) observe(m chatguard.Message, v chatguard.Verdict) {
+func (f *figures) observe(_ chatguard.Message, v chatguard.Verdict) {
 	switch {
 	case v.Exempt:
 		f.exempt.Add(1)
@@ -162,9 +162,6 @@ func (f *figures) observe(m chatguard.Message, v chatguard.Verdict) {
 	}
 	if v.Degraded {
 		f.degraded.Add(1) // the store is failing
-	}
-	if m.Mirrored() {
-		f.mirrored.Add(1) // written in m.SourceChannelID
 	}
 }
 
@@ -183,14 +180,14 @@ func ExampleGuard_AddObserver() {
 		if i == 5 {
 			remove()
 		}
-		message := chatguard.Message{ChannelID: channel, SourceChannelID: "arena", User: chatguard.User{ID: "anna"}, SentAt: noon}
+		message := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: "anna"}, SentAt: noon}
 		if _, err := guard.Check(context.Background(), message); err != nil {
 			log.Fatal(err)
 		}
 	}
-	fmt.Println("all:", all.allowed.Load(), "allowed,", all.throttled.Load(), "throttled,", all.mirrored.Load(), "mirrored")
+	fmt.Println("all:", all.allowed.Load(), "allowed,", all.throttled.Load(), "throttled")
 	fmt.Println("lobby:", lobby.allowed.Load(), "allowed,", lobby.throttled.Load(), "throttled")
 	// Output:
-	// all: 4 allowed, 2 throttled, 5 mirrored
+	// all: 4 allowed, 2 throttled
 	// lobby: 3 allowed, 1 throttled
 }

@@ -135,7 +135,7 @@ func ExampleRoles() {
 		{free, pro}, // the numbers of the highest role apply
 		{chatguard.RoleModerator},
 	} {
-		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Color: "#1e90ff", Roles: roles}
+		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Roles: roles}
 		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "api", User: user})
 		fmt.Printf("%s, %s: %s, %v\n", user, roles, verdict, err)
 	}

@@ -29,11 +29,8 @@ const maxID = 256
 type Message struct {
 	ID        string // platform's message ID; needed to delete it
 	ChannelID string // channel in which it appeared
-	// SourceChannelID is the channel in which the message was written, if the platform mirrors
-	// messages. Empty means ChannelID.
-	SourceChannelID string
-	User            User   // the author
-	Text            string // not read by the Guard
+	User      User   // the author
+	Text      string // not read by the Guard
 	// Kinds say what is special about the message, such as "paid". The program defines their names;
 	// none means an ordinary message. Policy.ExemptKinds may exempt them.
 	Kinds []string
@@ -56,21 +53,12 @@ func (m Message) Validate() error {
 	return err
 }
 
-// Mirrored reports whether the message was written in a different channel from the one in which it
-// appeared.
-func (m Message) Mirrored() bool {
-	return m.SourceChannelID != "" && m.SourceChannelID != m.ChannelID
-}
-
 // User is the author of a message.
 type User struct {
 	ID          string // stable for the life of the account
 	Login       string // name in addresses and commands; may change
 	DisplayName string // displayed name; may be empty
 	Roles       Roles  // in this channel; those that the policy doesn't name have no effect
-	// Color is the color of the name in chat, such as "#1e90ff". It may be empty. The Guard does
-	// not read it.
-	Color string
 }
 
 // Name returns the name to display: the display name, or the login if that is empty, or the ID if

@@ -142,9 +142,9 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // if ctx ends before the answer. With Options.FailClosed, it can also be one that wraps
 // ErrUnavailable. After an error, the verdict is the zero value, which isn't Allowed.
 //
-// chatguard doesn't use SourceChannelID, and uses only a part of long texts. So Check sends at most
-// 8,192 bytes of Text, 256 of ID, and 200 of each name. An ID of a channel or user may be longer
-// than 250 bytes, but only its first 1,024 bytes count.
+// chatguard uses only a part of long texts. So Check sends at most 8,192 bytes of Text, 256 of ID,
+// and 200 of each name. An ID of a channel or user may be longer than 250 bytes, but only its first
+// 1,024 bytes count.
 func (c *Client) Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error) {
 	_, v, err := c.check(ctx, m, false)
 	return v, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,15 @@ func (r countingReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// parseLine reads a line of Twitch's chat, for a simulate.Reader.
+func parseLine(line string) (chatguard.Message, bool, error) {
+	m, ok, err := irc.Parse(line)
+	if m.Mirrored() {
+		err = cmp.Or(err, simulate.ErrMirrored)
+	}
+	return m.Message, ok, err
+}
+
 // readChat calls add with each message of the files, and shows the progress. If add returns an
 // error, the message is skipped. Only an error that simulate.Stop made ends the reading.
 func readChat(cmd *cobra.Command, files []string, add func(context.Context, chatguard.Message) error) error {
@@ -97,7 +107,7 @@ func readLines(cmd *cobra.Command, files []string, add func(context.Context, cha
 	skipped := skippedLines{out: cmd.ErrOrStderr()}
 	state := func() string { return byteCount(read.Load()) + " read" }
 	return runLongWork(cmd, state, "the rest was not read", func(ctx context.Context) error {
-		reader := simulate.Reader{Parse: irc.Parse, Skipped: skipped.add}
+		reader := simulate.Reader{Parse: parseLine, Skipped: skipped.add}
 		reader.Visit = func(m chatguard.Message, line []byte) error { return add(ctx, m, line) }
 		defer skipped.sumUp()
 		return readRecords(cmd, files, &read, func(name string, record io.Reader) error { return reader.Read(ctx, name, record) })

@@ -80,7 +80,7 @@ func replayFiles(
 	}
 	skipped := skippedLines{out: cmd.ErrOrStderr()}
 	options := simulate.ReplayOptions{
-		Guard: guard, Parse: irc.Parse, Skipped: skipped.add,
+		Guard: guard, Parse: parseLine, Skipped: skipped.add,
 		Enter: func(m chatguard.Message, line string) error {
 			own, ok := cfg.OwnPolicy(irc.ChannelOf(line), m.ChannelID)
 			if !ok {

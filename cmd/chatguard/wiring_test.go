@@ -46,7 +46,7 @@ func runApp(t testing.TB, server *faketwitch.Server, c config.Config, log *slog.
 }
 
 // TestRestart_Keeps checks that a restart keeps the journal with outcomes, live changes, and
-// throttled users.
+// throttled users. Before it, the dashboard shows what a chat says that the Guard doesn't read.
 func TestRestart_Keeps(t *testing.T) {
 	server := twitchtest.Start(t, demoChannel)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
@@ -59,6 +59,9 @@ func TestRestart_Keeps(t *testing.T) {
 	}
 	waitForDeletes(t, server, []string{last})
 	channel := a.Web.Channels()[0].ID
+	if said := a.Web.Around(channel, "", 0, 0); len(said) != 1 || said[0].Color != "#1E90FF" {
+		t.Errorf("the dashboard shows the message %+v, want the color of anna's name", said)
+	}
 	live := c.Policy.Clone()
 	live.Limits[0].Burst = 1
 	revision := journal.Revision{ChannelID: channel, Author: "berta", At: time.Now(), Policy: live, Changes: policies.Diff(c.Policy, live)}

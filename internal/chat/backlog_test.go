@@ -87,7 +87,7 @@ func testWithGuard(t *testing.T, guardOptions *chatguard.Options, o Options, pla
 func (s *stage) say(ids ...string) { s.sayIn("1", ids...) }
 
 func (s *stage) sayIn(channelID string, ids ...string) {
-	var batch []chatguard.Message
+	var batch []Message
 	for _, id := range ids {
 		m := message(id, id[:1])
 		m.ChannelID, m.SentAt = channelID, time.Now()

@@ -79,7 +79,8 @@ type Bot struct {
 	sampler   logSampler
 	receiving sync.Mutex                   // of received
 	received  recent.Map[string, struct{}] // the IDs of recent messages
-	verdicts  sync.Pool                    // of *[]chatguard.Verdict, for a batch each
+	colors    colors
+	batches   sync.Pool // of *batch
 	counts    counts
 	durations durations
 	judging   watchdog.Work
@@ -103,6 +104,7 @@ func New(o Options) *Bot {
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}, durations: newDurations()}
+	b.colors.authors.Size = maxColors
 	b.sampler.logger, b.sampler.now = o.Logger, b.steady
 	b.judging.Name, b.choosing.Name = "judging messages", "choosing the next penalty"
 	b.backlog, b.announcer = newBacklog(b), newAnnouncer(b)
@@ -172,7 +174,7 @@ type sink struct {
 	ctx, acting context.Context
 }
 
-func (s sink) Messages(read time.Time, messages []chatguard.Message) {
+func (s sink) Messages(read time.Time, messages []Message) {
 	s.bot.receive(s.ctx, s.acting, read, messages)
 }
 
@@ -183,20 +185,28 @@ func (s sink) Removed(r Removal) {
 	}
 }
 
+// batch has room for messages that arrived together, and for their verdicts.
+type batch struct {
+	messages []chatguard.Message
+	verdicts []chatguard.Verdict
+}
+
 // receive judges messages that arrived together, then queues penalties and commands. acting is the
 // context for answering the commands, and read is when the messages were read.
-func (b *Bot) receive(ctx, acting context.Context, read time.Time, messages []chatguard.Message) {
+func (b *Bot) receive(ctx, acting context.Context, read time.Time, arrived []Message) {
 	defer b.judging.End(b.judging.Begin(time.Now()))
-	messages = b.ownMessages(messages)
-	pooled, ok := b.verdicts.Get().(*[]chatguard.Verdict)
+	pooled, ok := b.batches.Get().(*batch)
 	if !ok {
-		pooled = new([]chatguard.Verdict)
+		pooled = new(batch)
 	}
-	defer b.verdicts.Put(pooled)
-	if len(*pooled) < len(messages) {
-		*pooled = make([]chatguard.Verdict, len(messages))
+	defer b.batches.Put(pooled)
+	pooled.messages = b.ownMessages(pooled.messages[:0], arrived)
+	messages := pooled.messages
+	defer clear(messages) // release the lines
+	if len(pooled.verdicts) < len(messages) {
+		pooled.verdicts = make([]chatguard.Verdict, len(messages))
 	}
-	verdicts := *pooled
+	verdicts := pooled.verdicts
 	if err := b.options.Guard.CheckAll(ctx, messages, verdicts); err != nil {
 		b.options.Logger.Warn("a message can't be judged", "error", err)
 	}
@@ -216,14 +226,13 @@ func (b *Bot) receive(ctx, acting context.Context, read time.Time, messages []ch
 	}
 }
 
-// ownMessages returns the messages that were written in the channel where they appeared, without
-// repeats. A mirrored message is judged only in the channel where it was written. The result reuses
-// the slice.
-func (b *Bot) ownMessages(messages []chatguard.Message) []chatguard.Message {
-	kept := messages[:0]
-	for _, m := range messages {
-		if !m.Mirrored() && !b.isRepeat(m.ID) {
-			kept = append(kept, m)
+// ownMessages appends to kept the messages that were written in the channel where they appeared,
+// without repeats. A mirrored message is judged only in the channel where it was written.
+func (b *Bot) ownMessages(kept []chatguard.Message, arrived []Message) []chatguard.Message {
+	for i := range arrived {
+		if m := &arrived[i]; !m.Mirrored() && !b.isRepeat(m.ID) {
+			b.colors.note(author{m.ChannelID, m.User.ID}, m.Color)
+			kept = append(kept, m.Message)
 		}
 	}
 	return kept

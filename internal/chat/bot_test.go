@@ -33,7 +33,7 @@ var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
 // script is a Source that delivers its batches, then waits or returns its error.
 type script struct {
-	batches [][]chatguard.Message
+	batches [][]Message
 	err     error
 	end     func()
 }
@@ -176,7 +176,7 @@ func (r *recorder) Ban(ctx context.Context, m chatguard.Message, reason string) 
 
 // play runs a Bot until the Source has delivered the batches. It returns the outcomes in entry
 // order.
-func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatguard.Message) ([]journal.Outcome, *Bot) {
+func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]Message) ([]journal.Outcome, *Bot) {
 	t.Helper()
 	guard, err := chatguard.New(policy, nil)
 	must(t, err)
@@ -214,8 +214,8 @@ func enforcePolicy(ladder ...string) chatguard.Policy {
 	return p
 }
 
-func message(id, user string, roles ...chatguard.Role) chatguard.Message {
-	return chatguard.Message{ID: id, ChannelID: "1", SentAt: monday, User: chatguard.User{ID: user, Roles: chatguard.Roles(roles)}}
+func message(id, user string, roles ...chatguard.Role) Message {
+	return Message{Message: chatguard.Message{ID: id, ChannelID: "1", SentAt: monday, User: chatguard.User{ID: user, Roles: chatguard.Roles(roles)}}}
 }
 
 func TestBot_ActsOnce(t *testing.T) {
@@ -223,10 +223,10 @@ func TestBot_ActsOnce(t *testing.T) {
 	mirrored := message("m1", "7")
 	mirrored.SourceChannelID = "2"
 	outcomes, bot := play(t, Options{Moderator: m}, enforcePolicy("delete", "warn", "timeout 30s", "ban"),
-		[]chatguard.Message{message("a1", "7"), message("a2", "7"), message("b1", "8"), mirrored},
-		[]chatguard.Message{message("a3", "7"), message("c1", "9", chatguard.RoleModerator), message("c2", "9", chatguard.RoleModerator)},
-		[]chatguard.Message{message("a4", "7"), message("a5", "7"), message("d1", "5", roles.Broadcaster), message("d2", "5", roles.Broadcaster)},
-		[]chatguard.Message{message("e1", "6", roles.LeadModerator), message("e2", "6", roles.LeadModerator)},
+		[]Message{message("a1", "7"), message("a2", "7"), message("b1", "8"), mirrored},
+		[]Message{message("a3", "7"), message("c1", "9", chatguard.RoleModerator), message("c2", "9", chatguard.RoleModerator)},
+		[]Message{message("a4", "7"), message("a5", "7"), message("d1", "5", roles.Broadcaster), message("d2", "5", roles.Broadcaster)},
+		[]Message{message("e1", "6", roles.LeadModerator), message("e2", "6", roles.LeadModerator)},
 	)
 	const why = "Too many messages (limit burst)."
 	want := []string{"delete a2", "delete a3", "warn 7 for a3: " + why, "timeout 7 30s: " + why + " The next one is allowed in 60 min.", "ban 7: " + why}
@@ -249,7 +249,7 @@ func TestBot_ActsOnce(t *testing.T) {
 func TestBot_Observe(t *testing.T) {
 	m, p := &recorder{}, enforcePolicy("delete")
 	p.Mode = chatguard.ModeObserve
-	outcomes, bot := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7"), message("a2", "7")})
+	outcomes, bot := play(t, Options{Moderator: m}, p, []Message{message("a1", "7"), message("a2", "7")})
 	if len(m.done) != 0 || len(outcomes) != 0 || bot.Counts() != (Counts{Messages: 2, Observed: 1}) {
 		t.Errorf("done %v, outcomes %v, counts %+v", m.done, outcomes, bot.Counts())
 	}
@@ -267,7 +267,7 @@ func TestBot_FailuresAndLimits(t *testing.T) {
 		{"nobody to act", nil, "delete", journal.Skipped, "there is no token: chatguard only reads"},
 		{"a penalty of chat servers", &recorder{}, "drop", journal.Skipped, "a chat bot can't drop"},
 	} {
-		outcomes, _ := play(t, Options{Moderator: test.moderator}, enforcePolicy(test.ladder), []chatguard.Message{message("a1", "7"), message("a2", "7")})
+		outcomes, _ := play(t, Options{Moderator: test.moderator}, enforcePolicy(test.ladder), []Message{message("a1", "7"), message("a2", "7")})
 		if len(outcomes) != 1 || outcomes[0].Result != test.result || outcomes[0].Reason != test.reason {
 			t.Errorf("%s: %+v", test.name, outcomes)
 		}
@@ -278,7 +278,7 @@ func TestBot_SparesModerators(t *testing.T) {
 	m, p := &recorder{}, enforcePolicy("timeout 30s")
 	p.Exempt = nil
 	for _, role := range []chatguard.Role{chatguard.RoleModerator, roles.LeadModerator, roles.Broadcaster} {
-		outcomes, _ := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7", role), message("a2", "7", role)})
+		outcomes, _ := play(t, Options{Moderator: m}, p, []Message{message("a1", "7", role), message("a2", "7", role)})
 		if len(outcomes) != 1 || outcomes[0].Result != journal.Skipped || len(m.done) != 0 {
 			t.Errorf("%s: %+v, %v", role, outcomes, m.done)
 		}
@@ -301,7 +301,7 @@ func (s stuckModerator) Delete(ctx context.Context, m chatguard.Message) error {
 }
 
 func TestBot_ChannelsAreIndependent(t *testing.T) {
-	var batch []chatguard.Message
+	var batch []Message
 	for i := range 100 {
 		user := fmt.Sprint(i)
 		batch = append(batch, message("x", user), message("y", user))
@@ -315,7 +315,7 @@ func TestBot_ChannelsAreIndependent(t *testing.T) {
 	guard, err := chatguard.New(enforcePolicy("delete"), &chatguard.Options{Now: func() time.Time { return monday }})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	source := script{batches: [][]chatguard.Message{batch}, end: func() { <-m.block; cancel() }}
+	source := script{batches: [][]Message{batch}, end: func() { <-m.block; cancel() }}
 	must(t, New(Options{Guard: guard, Moderator: m, Source: source, Grace: time.Nanosecond}).Run(ctx))
 }
 
@@ -330,7 +330,7 @@ func TestBot_StopEndsPending(t *testing.T) {
 
 func testStopEndsPending(t *testing.T, lost error, begun journal.Outcome) {
 	m := &recorder{block: make(chan struct{}), lost: lost}
-	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcePolicy("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
+	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcePolicy("delete"), []Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
 	// The first penalty may have begun or not.
 	waited := journal.Outcome{Result: journal.Skipped, Reason: "chatguard stopped"}
 	is := func(o, want journal.Outcome) bool { return o.Result == want.Result && o.Reason == want.Reason }
@@ -362,7 +362,7 @@ func TestBot_ChannelsAtOnce(t *testing.T) {
 				for n := range 10 {
 					m := message(fmt.Sprint(channel, "-", n), fmt.Sprint("user", n))
 					m.ChannelID, m.Text = channel, QuotaCommand
-					s.sink.Messages(time.Time{}, []chatguard.Message{m, m})
+					s.sink.Messages(time.Time{}, []Message{m, m})
 				}
 			})
 		}

@@ -28,10 +28,10 @@ func TestBot_ClockSteps(t *testing.T) {
 				order := message(fmt.Sprint("order", n), "9", chatguard.RoleModerator)
 				one.SentAt, two.SentAt, order.SentAt = o.Now(), o.Now(), o.Now()
 				order.Text = "!chatguard status"
-				s.sink.Messages(time.Time{}, []chatguard.Message{one, two})
+				s.sink.Messages(time.Time{}, []Message{one, two})
 				s.wait(5 * time.Second)
 				s.checkRequests("delete "+two.ID, fmt.Sprintf("say in 1 to %q: slower, %s", "", user))
-				s.sink.Messages(time.Time{}, []chatguard.Message{order})
+				s.sink.Messages(time.Time{}, []Message{order})
 				s.wait(5 * time.Second)
 				s.checkRequests(fmt.Sprintf("say in 1 to %q: answer to %s", order.ID, order.ID))
 			}

@@ -44,7 +44,7 @@ func TestCommands(t *testing.T) {
 		} {
 			m := message(test.text+test.source+string(test.role), test.text+string(test.role), test.role)
 			m.Text, m.SourceChannelID = test.text, test.source
-			s.sink.Messages(time.Time{}, []chatguard.Message{m})
+			s.sink.Messages(time.Time{}, []Message{m})
 			s.wait(40 * time.Second)
 			want := []string{}
 			if test.answered {
@@ -75,7 +75,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 		must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
 		elsewhere := message("elsewhere", "9", chatguard.RoleModerator)
 		elsewhere.ChannelID, elsewhere.Text = "2", "!chatguard exempt @x 5m"
-		batch := []chatguard.Message{elsewhere}
+		batch := []Message{elsewhere}
 		for n := range 60 {
 			m := message(fmt.Sprint("quota", n), fmt.Sprint("user", n))
 			m.Text = "!quota"
@@ -105,7 +105,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 
 // ask sends "!quota" in a channel from n users at once.
 func (s *stage) ask(channelID string, n int) {
-	var batch []chatguard.Message
+	var batch []Message
 	for range n {
 		s.asked++
 		m := message(fmt.Sprint("quota", s.asked), fmt.Sprint("user", s.asked))
@@ -127,7 +127,7 @@ func TestCommands_Crowd(t *testing.T) {
 		s.wait(3*time.Second + 500*time.Millisecond)
 		m := message("status", "9", chatguard.RoleModerator)
 		m.Text = "!chatguard status"
-		s.sink.Messages(time.Time{}, []chatguard.Message{m})
+		s.sink.Messages(time.Time{}, []Message{m})
 		s.wait(10 * time.Second)
 		var want []string
 		for n := range 13 {
@@ -150,7 +150,7 @@ func TestCommands_Crowd(t *testing.T) {
 		for n := range 50 { // one user can't take the others' places
 			m := message(fmt.Sprint("impatient", n), "impatient")
 			m.Text = "!quota"
-			s.sink.Messages(time.Time{}, []chatguard.Message{m})
+			s.sink.Messages(time.Time{}, []Message{m})
 		}
 		s.ask("1", 2)
 		s.wait(time.Minute)
@@ -232,7 +232,7 @@ func TestCommands_TooManyOfModerators(t *testing.T) {
 		for n := range maxCommands + 2 {
 			m := message(fmt.Sprint("pause", n), "9", chatguard.RoleModerator)
 			m.Text = "!chatguard pause"
-			s.sink.Messages(time.Time{}, []chatguard.Message{m})
+			s.sink.Messages(time.Time{}, []Message{m})
 			synctest.Wait()
 		}
 		close(release)

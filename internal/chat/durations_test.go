@@ -18,9 +18,9 @@ func TestDurations(t *testing.T) {
 		s.platform.spent = 1 // no request can be sent
 		first, second := message("a1", "a"), message("a2", "a")
 		first.SentAt, second.SentAt = time.Now(), time.Now()
-		s.sink.Messages(time.Now().Add(-3*time.Second), []chatguard.Message{first, second})
+		s.sink.Messages(time.Now().Add(-3*time.Second), []Message{first, second})
 		s.wait(2 * time.Second)
-		s.sink.Messages(time.Time{}, []chatguard.Message{message("b1", "b")}) // nobody knows when
+		s.sink.Messages(time.Time{}, []Message{message("b1", "b")}) // nobody knows when
 		if n := s.bot.Pending(); n != 1 {
 			t.Errorf("%d penalties are pending", n)
 		}
@@ -67,7 +67,7 @@ func BenchmarkDurations(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%s", size, name), func(b *testing.B) {
 				guard, err := chatguard.New(enforcePolicy("delete"), nil)
 				must(b, err)
-				bot, batch := New(Options{Guard: guard}), make([]chatguard.Message, size)
+				bot, batch := New(Options{Guard: guard}), make([]Message, size)
 				at := monday
 				for n := 0; n < b.N; n += size {
 					at = at.Add(time.Millisecond)

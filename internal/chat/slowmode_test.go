@@ -6,8 +6,6 @@ import (
 	"maps"
 	"testing"
 	"time"
-
-	"github.com/chatguard/chatguard"
 )
 
 // flood throttles more users than there are requests for.
@@ -19,7 +17,7 @@ func (s *stage) flood() {
 		user := string(rune('À' + n))
 		m, again := message(fmt.Sprint(user, 1), user), message(fmt.Sprint(user, 2, time.Now()), user)
 		m.SentAt, again.SentAt = time.Now(), time.Now()
-		s.sink.Messages(time.Time{}, []chatguard.Message{m, again})
+		s.sink.Messages(time.Time{}, []Message{m, again})
 	}
 	s.wait(budgetTick)
 }

@@ -7,6 +7,21 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
+// Message is a message as a chat delivers it: the part that is judged, and what else the chat says.
+type Message struct {
+	chatguard.Message
+	// SourceChannelID is the channel in which the message was written, if the chat mirrors messages.
+	// Empty means ChannelID.
+	SourceChannelID string
+	Color           string // of the author's name, such as "#1e90ff"; may be empty
+}
+
+// Mirrored reports whether the message was written in a different channel from the one in which it
+// appeared.
+func (m *Message) Mirrored() bool {
+	return m.SourceChannelID != "" && m.SourceChannelID != m.ChannelID
+}
+
 // Source is a connection to a chat. Run reads until the context ends, reconnects on its own, and
 // passes messages and removals to the sink. It returns nil if the context ended, or an error if
 // another try can't help.
@@ -20,7 +35,7 @@ type Sink interface {
 	// Messages receives one or more messages that arrived together. read is when this machine read
 	// the first of them; zero means unknown. When Messages returns, the Source may reuse the slice.
 	// The Source may deliver a message twice with the same ID, for example after a reconnect.
-	Messages(read time.Time, messages []chatguard.Message)
+	Messages(read time.Time, messages []Message)
 	// Removed reports that somebody removed messages, possibly the bot itself.
 	Removed(Removal)
 }

@@ -145,7 +145,7 @@ type standbySink struct {
 }
 
 // Messages queues messages. It never waits for the bot.
-func (s *standbySink) Messages(read time.Time, messages []chatguard.Message) {
+func (s *standbySink) Messages(read time.Time, messages []Message) {
 	now := time.Now()
 	for i := range messages {
 		id := messages[i].ChannelID

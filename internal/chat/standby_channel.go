@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/chatguard/chatguard"
 )
 
 // Times that matter when another node takes over.
@@ -43,16 +41,16 @@ type standbyChannel struct {
 	// newestAt.
 	newest, newestAt time.Time
 
-	batch []chatguard.Message // used only by run
+	batch []Message // used only by run
 }
 
 type keptMessage struct {
-	message        chatguard.Message
+	message        Message
 	read, received time.Time
 }
 
 // add adds a message to the queue. If the queue is full, it drops the oldest.
-func (c *standbyChannel) add(m *chatguard.Message, read, now time.Time) {
+func (c *standbyChannel) add(m *Message, read, now time.Time) {
 	c.mu.Lock()
 	if m.SentAt.After(c.chatTime(now)) {
 		c.newest, c.newestAt = m.SentAt, now
@@ -94,7 +92,7 @@ func (c *standbyChannel) run(ctx context.Context, sink Sink) {
 // next returns the next messages to pass on, or none if this node doesn't lead. It first records
 // them as judged, because a message may be missed, but must never be judged twice. read is when the
 // first of them was read. The result is valid until the next call.
-func (c *standbyChannel) next(now time.Time) (read time.Time, messages []chatguard.Message) {
+func (c *standbyChannel) next(now time.Time) (read time.Time, messages []Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fence, _, leads := c.lease.Leading()

@@ -82,7 +82,7 @@ func (l *testLease) handOver(judged time.Time) {
 }
 
 // channelSource passes on batches of messages.
-type channelSource chan []chatguard.Message
+type channelSource chan []Message
 
 func (s channelSource) Run(ctx context.Context, sink Sink) error {
 	for {
@@ -106,7 +106,7 @@ type idSink struct {
 	ids     []string
 }
 
-func (s *idSink) Messages(_ time.Time, messages []chatguard.Message) {
+func (s *idSink) Messages(_ time.Time, messages []Message) {
 	if block := s.blocked[messages[0].ChannelID]; block != nil {
 		<-block
 	}
@@ -166,9 +166,9 @@ func runStandby(t *testing.T, test func(s *standbyTest)) {
 
 // send sends messages with these IDs, whose first letter is the channel.
 func (s *standbyTest) send(ids ...string) {
-	var messages []chatguard.Message
+	var messages []Message
 	for _, id := range ids {
-		messages = append(messages, chatguard.Message{ID: id, ChannelID: id[:1], SentAt: time.Now()})
+		messages = append(messages, Message{Message: chatguard.Message{ID: id, ChannelID: id[:1], SentAt: time.Now()}})
 	}
 	s.source <- messages
 	synctest.Wait()

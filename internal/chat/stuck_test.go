@@ -37,7 +37,7 @@ func TestStuck_Judging(t *testing.T) {
 	began, release, delivered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	guard.AddObserver(func(chatguard.Message, chatguard.Verdict) { close(began); <-release })
 	b := New(Options{Guard: guard, Source: script{
-		batches: [][]chatguard.Message{{message("a1", "7")}}, end: func() { close(delivered) },
+		batches: [][]Message{{message("a1", "7")}}, end: func() { close(delivered) },
 	}})
 	stop := runBot(t, b)
 	<-began
@@ -62,7 +62,7 @@ func TestStuck_Choosing(t *testing.T) {
 	must(t, err)
 	m := &recorder{block: make(chan struct{})}
 	m.mu.Lock()
-	b := New(Options{Guard: guard, Moderator: m, Now: func() time.Time { return monday }, Source: script{batches: [][]chatguard.Message{{message("a1", "7"), message("a2", "7")}}}})
+	b := New(Options{Guard: guard, Moderator: m, Now: func() time.Time { return monday }, Source: script{batches: [][]Message{{message("a1", "7"), message("a2", "7")}}}})
 	stop := runBot(t, b)
 	waittest.Until(t, func() bool { return strings.HasPrefix(stuckAfter(b), "choosing the next penalty has taken ") })
 	m.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
@@ -99,5 +98,5 @@ func (d *Doctor) readerName() string {
 // discardSink is a sink that ignores everything.
 type discardSink struct{}
 
-func (discardSink) Messages(time.Time, []chatguard.Message) {}
-func (discardSink) Removed(chat.Removal)                    {}
+func (discardSink) Messages(time.Time, []chat.Message) {}
+func (discardSink) Removed(chat.Removal)               {}

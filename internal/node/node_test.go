@@ -34,7 +34,7 @@ type oneMessageEach []string
 
 func (c oneMessageEach) Run(_ context.Context, sink chat.Sink) error {
 	for _, id := range c {
-		sink.Messages(time.Time{}, []chatguard.Message{{ID: "m", ChannelID: id, User: chatguard.User{ID: "1"}, SentAt: time.Now()}})
+		sink.Messages(time.Time{}, []chat.Message{{Message: chatguard.Message{ID: "m", ChannelID: id, User: chatguard.User{ID: "1"}, SentAt: time.Now()}}})
 	}
 	return nil
 }
@@ -42,8 +42,8 @@ func (c oneMessageEach) Run(_ context.Context, sink chat.Sink) error {
 // nobody is a bot that does nothing.
 type nobody struct{}
 
-func (nobody) Messages(time.Time, []chatguard.Message) {}
-func (nobody) Removed(chat.Removal)                    {}
+func (nobody) Messages(time.Time, []chat.Message) {}
+func (nobody) Removed(chat.Removal)               {}
 
 // A node knows who acts in a channel once it has seen a message there.
 func TestLeads(t *testing.T) {

@@ -11,7 +11,9 @@ import (
 
 // Reader reads the messages of records, which hold lines of a platform or JSON lines.
 type Reader struct {
-	// Parse parses a line that is not JSON. It returns false for a line that is not a chat message.
+	// Parse parses a line that is not JSON. It returns false for a line that is not a chat message,
+	// and ErrMirrored for a message that was written in another channel. Such a message isn't
+	// visited, because it counts only in the channel in which it was written.
 	Parse func(line string) (chatguard.Message, bool, error)
 
 	// Visit is called with each message and its line, which is valid until Visit returns. If Visit
@@ -32,6 +34,9 @@ type stopError struct{ error }
 
 // Stop returns an error for Reader.Visit that ends the reading. Reader.Read then returns err.
 func Stop(err error) error { return stopError{err} }
+
+// ErrMirrored is the error of Reader.Parse for a message that was written in another channel.
+var ErrMirrored = errors.New("the message was written in another channel")
 
 // ErrNoMessage is the error for a record without any readable message.
 var ErrNoMessage = errors.New("it has no readable message")
@@ -82,20 +87,21 @@ func (r *Reader) skip(name string, line int, why error) {
 	}
 }
 
-// visitLine visits the message in a line, if there is one. It ignores a mirrored message, which
-// counts only in the channel in which it was written.
+// visitLine visits the message in a line, if there is one.
 func (r *Reader) visitLine(line []byte) error {
 	m, ok, err := r.parse(line)
+	if errors.Is(err, ErrMirrored) {
+		r.read++
+		return nil
+	}
 	if err != nil || !ok {
 		return err
 	}
 	if m.SentAt.IsZero() {
 		return errNoTime
 	}
-	if !m.Mirrored() {
-		if err := r.Visit(m, line); err != nil {
-			return err
-		}
+	if err := r.Visit(m, line); err != nil {
+		return err
 	}
 	r.read++
 	return nil

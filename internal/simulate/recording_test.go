@@ -21,7 +21,7 @@ func parseNothing(line string) (chatguard.Message, bool, error) {
 	case "no time":
 		return chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7"}}, true, nil
 	case "mirrored":
-		return chatguard.Message{ChannelID: "1", SourceChannelID: "2", User: chatguard.User{ID: "7"}, SentAt: time.UnixMilli(1767614400000)}, true, nil
+		return chatguard.Message{}, false, ErrMirrored
 	}
 	if strings.HasPrefix(line, "?") {
 		return chatguard.Message{}, false, errors.New("no such line")

@@ -125,10 +125,17 @@ func TestBoard_NewPolicyKeepsOutcome(t *testing.T) {
 // GET /throttled lists who is held back now, and with within also who was throttled a short while
 // ago.
 func TestThrottled_Within(t *testing.T) {
-	d := dash(t, twoChannels)
+	d := dash(t, twoChannels, func(o *Options) {
+		o.Live.ColorOf = func(channel, user string) string {
+			if channel == channelID && user == spammer.ID {
+				return "#1e90ff"
+			}
+			return ""
+		}
+	})
 	d.stopClock()
 	colored := spammer
-	colored.Color, colored.Roles = "#1e90ff", chatguard.Roles{roles.Subscriber}
+	colored.Roles = chatguard.Roles{roles.Subscriber}
 	d.say(colored, 5)
 	d.advance(5 * time.Minute)
 	d.say(chatguard.User{ID: "43"}, 4)

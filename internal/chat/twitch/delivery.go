@@ -13,9 +13,9 @@ import (
 type Delivery struct {
 	report   *Report
 	sink     chat.Sink
-	time     *clock.Chat         // set from the messages' times
-	messages []chatguard.Message // received since the last removal
-	read     time.Time           // when the first of the messages was read
+	time     *clock.Chat    // set from the messages' times
+	messages []chat.Message // received since the last removal
+	read     time.Time      // when the first of the messages was read
 }
 
 // NewDelivery returns a Delivery to a sink. It counts deliveries in the report and passes the
@@ -28,7 +28,7 @@ func NewDelivery(r *Report, sink chat.Sink, chatTime *clock.Chat) *Delivery {
 // Twitch's timestamp, however late it arrives. Neither this machine's clock nor a pause of this
 // process therefore changes who is throttled. A message without a valid timestamp gets the current
 // time.
-func (d *Delivery) Add(m chatguard.Message, read time.Time) {
+func (d *Delivery) Add(m chat.Message, read time.Time) {
 	if m.SentAt.IsZero() || errors.Is(m.Validate(), chatguard.ErrTime) {
 		m.SentAt = d.time.Now()
 	} else {

@@ -12,8 +12,8 @@ import (
 // readTimes is a chat.Sink that records when messages were read.
 type readTimes []time.Time
 
-func (r *readTimes) Messages(read time.Time, _ []chatguard.Message) { *r = append(*r, read) }
-func (r *readTimes) Removed(chat.Removal)                           {}
+func (r *readTimes) Messages(read time.Time, _ []chat.Message) { *r = append(*r, read) }
+func (r *readTimes) Removed(chat.Removal)                      {}
 
 // Messages that are delivered together count as read when the first of them was.
 func TestDelivery_TimeOfReading(t *testing.T) {
@@ -22,10 +22,10 @@ func TestDelivery_TimeOfReading(t *testing.T) {
 	d := NewDelivery(&report, &got, clock.NewChat(nil))
 	start := time.Now()
 	for _, after := range []time.Duration{0, 1, 2} {
-		d.Add(chatguard.Message{ID: "m"}, start.Add(after))
+		d.Add(chat.Message{Message: chatguard.Message{ID: "m"}}, start.Add(after))
 	}
 	d.Flush()
-	d.Add(chatguard.Message{ID: "n"}, start.Add(3))
+	d.Add(chat.Message{Message: chatguard.Message{ID: "n"}}, start.Add(3))
 	d.Removed(chat.Removal{})
 	if len(got) != 2 || !got[0].Equal(start) || !got[1].Equal(start.Add(3)) {
 		t.Errorf("%v", got)

@@ -13,7 +13,7 @@ import (
 
 // Complete returns an error if a message lacks what is needed to judge it and act on it. It clears
 // optional values that can't be read.
-func Complete(m *chatguard.Message) error {
+func Complete(m *chat.Message) error {
 	m.User.DisplayName = strings.Trim(m.User.DisplayName, " ")
 	if hostile.HasControl(m.User.DisplayName) {
 		m.User.DisplayName = ""
@@ -21,13 +21,13 @@ func Complete(m *chatguard.Message) error {
 	if hostile.HasControl(m.User.Login) {
 		m.User.Login = ""
 	}
-	if !isColor(m.User.Color) {
-		m.User.Color = ""
+	if !isColor(m.Color) {
+		m.Color = ""
 	}
 	if !IsID(m.SourceChannelID) {
 		m.SourceChannelID = ""
 	}
-	return CheckMessage(m)
+	return CheckMessage(&m.Message)
 }
 
 // CheckMessage returns an error if a message lacks what is needed to judge it and act on it.

@@ -58,8 +58,8 @@ func (b *board) len(channel string) int {
 	return b.sizes[channel]
 }
 
-// put records a throttled message of an author. now is the current time.
-func (b *board) put(e journal.Entry, author chatguard.User, cost int, now time.Time) {
+// put records a throttled message. color and roles are its author's. now is the current time.
+func (b *board) put(e journal.Entry, color string, roles chatguard.Roles, cost int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.rows[rowKey{e.ChannelID, e.UserID}]
@@ -71,7 +71,7 @@ func (b *board) put(e journal.Entry, author chatguard.User, cost int, now time.T
 		r.Since, r.Count = e.At, 0
 	}
 	delete(b.entries, r.Outcome.Entry)
-	r.setEntry(e, author)
+	r.setEntry(e, color, roles)
 	r.cost = cost
 	b.rows[r.key()], b.entries[e.ID] = r, r
 	b.settle(r, now)
@@ -107,7 +107,7 @@ func (b *board) preload(entries []journal.Entry, now time.Time) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for _, e := range entries {
-		b.put(e, chatguard.User{}, 0, now)
+		b.put(e, "", nil, 0, now)
 	}
 }
 

@@ -32,6 +32,10 @@ type Options struct {
 	Connections func() []Connection     // nil means none
 	Database    func() journal.Database // nil means none
 
+	// ColorOf returns the color of a user's name in a channel, such as "#1e90ff", while the Guard's
+	// observers get a message of that user. It must not wait. Nil means that no colors are known.
+	ColorOf func(channelID, userID string) string
+
 	// Shared returns how this node shares limits, and whether the shared store answers. It is
 	// called every second and must not wait. Nil means that this node is alone.
 	Shared func() Shared
@@ -70,6 +74,9 @@ type Model struct {
 // New returns a Model that is ready to receive verdicts.
 func New(opts Options) *Model {
 	now := opts.Guard.Now()
+	if opts.ColorOf == nil {
+		opts.ColorOf = func(_, _ string) string { return "" }
+	}
 	m := &Model{sources: sources{&opts}, opts: &opts, began: now, board: newBoard(), tallies: newTallies(opts.Metrics, now)}
 	m.sockets = newSockets(&opts, newFeed(now, frames{m.changeFrames, m.statusFrame, m.snapshotFrame}))
 	m.said.expire(now)
@@ -126,9 +133,10 @@ func (m *Model) BusyChannels() map[string]float64 { return m.tallies.busy() }
 // updates counters and stores the text for a short time.
 func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	m.tallies.count(&v)
-	m.said.add(&msg, &v)
+	color := m.opts.ColorOf(v.ChannelID, v.UserID)
+	m.said.add(&msg, color, &v)
 	if v.Throttled() {
-		m.board.put(journal.NewEntry(msg, v), msg.User, msg.Cost, m.opts.Guard.Now())
+		m.board.put(journal.NewEntry(msg, v), color, msg.User.Roles, msg.Cost, m.opts.Guard.Now())
 	} else {
 		m.board.allow(v.ChannelID, v.UserID, v.At)
 	}

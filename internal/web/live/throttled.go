@@ -66,10 +66,10 @@ func (t *Throttled) due() time.Time {
 
 // setEntry sets the user's last entry. It copies the texts that it stores, because an entry's texts
 // are parts of a larger string.
-func (t *Throttled) setEntry(e journal.Entry, author chatguard.User) {
+func (t *Throttled) setEntry(e journal.Entry, color string, roles chatguard.Roles) {
 	t.Channel, t.UserID = strings.Clone(e.ChannelID), strings.Clone(e.UserID)
 	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)
-	t.Color, t.Roles = strings.Clone(author.Color), slices.Clone(author.Roles)
+	t.Color, t.Roles = strings.Clone(color), slices.Clone(roles)
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
 	t.MaySpeakAt, t.Never = e.MaySpeakAt, e.MaySpeakAt.IsZero()
 	t.Penalty, t.Outcome = e.Penalty, e.Outcome

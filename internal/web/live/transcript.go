@@ -45,9 +45,9 @@ func (t *transcript) shard(channel string) *transcriptShard {
 	return &t.shards[maphash.String(channelSeed, channel)%uint64(len(t.shards))]
 }
 
-// add adds a message with its verdict. It drops the oldest messages of the shard if there are too
+// add adds a message with its verdict and the color of its author's name. It drops the oldest messages of the shard if there are too
 // many.
-func (t *transcript) add(m *chatguard.Message, v *chatguard.Verdict) {
+func (t *transcript) add(m *chatguard.Message, color string, v *chatguard.Verdict) {
 	s, now := t.shard(v.ChannelID), t.now.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (t *transcript) add(m *chatguard.Message, v *chatguard.Verdict) {
 	if last < 0 || now-s.chunks[last].began >= int64(chunkSpan) || len(s.chunks[last].data)+maxRecord > chunkSize {
 		last = s.begin(now)
 	}
-	s.chunks[last].data = appendRecord(s.chunks[last].data, m, v)
+	s.chunks[last].data = appendRecord(s.chunks[last].data, m, color, v)
 }
 
 // begin adds a chunk and returns its place. If there are too many, it uses the memory of the oldest

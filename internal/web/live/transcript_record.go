@@ -53,7 +53,7 @@ const maxRoles = 1024
 const maxRecord = 2 + recordHeader + 2*journal.MaxID + 2*journal.MaxName + len("#rrggbb") + journal.MaxText + maxRoles + 7*3
 
 // appendRecord appends the record of a message and its verdict, with its length.
-func appendRecord(data []byte, m *chatguard.Message, v *chatguard.Verdict) []byte {
+func appendRecord(data []byte, m *chatguard.Message, color string, v *chatguard.Verdict) []byte {
 	start := len(data)
 	data = append(data, 0, 0) // the length
 	data = binary.LittleEndian.AppendUint64(data, uint64(v.At.UnixNano()))
@@ -66,7 +66,7 @@ func appendRecord(data []byte, m *chatguard.Message, v *chatguard.Verdict) []byt
 		flags |= flagObserved
 	}
 	data = append(data, flags)
-	for i, text := range [...]string{v.ChannelID, v.UserID, m.User.Login, m.User.DisplayName, m.User.Color, m.Text, joinRoles(m.User.Roles)} {
+	for i, text := range [...]string{v.ChannelID, v.UserID, m.User.Login, m.User.DisplayName, color, m.Text, joinRoles(m.User.Roles)} {
 		text = text[:min(len(text), recordTexts[i]+1)]
 		data = binary.LittleEndian.AppendUint16(data, uint16(len(text)))
 		data = append(data, text...)

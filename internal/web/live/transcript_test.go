@@ -15,9 +15,9 @@ import (
 
 // hear adds a message of a user to a transcript. If entry isn't 0, the message is throttled.
 func hear(t *transcript, channel, user, text string, entry int64) {
-	m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Login: "login" + user, DisplayName: "Name" + user, Color: "#1e90ff", Roles: chatguard.Roles{roles.VIP}}, Text: text}
+	m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Login: "login" + user, DisplayName: "Name" + user, Roles: chatguard.Roles{roles.VIP}}, Text: text}
 	v := chatguard.Verdict{At: time.Unix(0, t.now.Load()), ChannelID: channel, UserID: user, Allowed: entry == 0, EntryID: chatguard.EntryID(entry)}
-	t.add(&m, &v)
+	t.add(&m, "#1e90ff", &v)
 }
 
 // texts returns the texts of messages, with brackets around the one that was asked for.
@@ -71,8 +71,8 @@ func TestTranscript_Around(t *testing.T) {
 func TestTranscript_ClipsTexts(t *testing.T) {
 	var said transcript
 	long := strings.Repeat("é", 70_000)
-	m := chatguard.Message{User: chatguard.User{Login: long, DisplayName: "a\nb", Color: long}, Text: long}
-	said.add(&m, &chatguard.Verdict{At: noon, ChannelID: channelID, UserID: long, EntryID: 1})
+	m := chatguard.Message{User: chatguard.User{Login: long, DisplayName: "a\nb"}, Text: long}
+	said.add(&m, long, &chatguard.Verdict{At: noon, ChannelID: channelID, UserID: long, EntryID: 1})
 	hear(&said, channelID, "2", "after", 0)
 	got := said.around(channelID, 1, isEntry(1))
 	if len(got) != 2 || got[0].Text != clipped(long) || len(got[0].Login) > journal.MaxName || got[0].DisplayName != "ab" || got[1].Text != "after" {
@@ -165,7 +165,7 @@ func TestTranscript_Concurrent(t *testing.T) {
 
 func BenchmarkObserve(b *testing.B) {
 	m := newModel(b)
-	msg := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "43", Login: "anna", DisplayName: "Anna", Color: "#1e90ff"}, Text: "hello everyone, how are you tonight?"}
+	msg := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "43", Login: "anna", DisplayName: "Anna"}, Text: "hello everyone, how are you tonight?"}
 	v := chatguard.Verdict{At: noon, ChannelID: channelID, UserID: "43", Allowed: true}
 	b.ReportAllocs()
 	for b.Loop() {

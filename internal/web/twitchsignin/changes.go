@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/roles"
 )
@@ -36,7 +35,7 @@ type watchingSink struct {
 }
 
 // Messages implements chat.Sink.
-func (w watchingSink) Messages(read time.Time, messages []chatguard.Message) {
+func (w watchingSink) Messages(read time.Time, messages []chat.Message) {
 	people := *w.members.people.Load()
 	if len(people) > 0 {
 		for i := range messages {
@@ -57,8 +56,8 @@ func (w watchingSink) Removed(r chat.Removal) {
 }
 
 // noteBadges compares the badges of a message with what is known about its author.
-func (m *Members) noteBadges(message *chatguard.Message) {
-	if message.SourceChannelID != "" && message.SourceChannelID != message.ChannelID {
+func (m *Members) noteBadges(message *chat.Message) {
+	if message.Mirrored() {
 		return // the badges are those of another channel
 	}
 	staff := roles.Moderate(message.User.Roles)

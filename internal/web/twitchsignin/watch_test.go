@@ -14,18 +14,18 @@ import (
 
 // sink receives what a source says.
 type sink struct {
-	messages []chatguard.Message
+	messages []chat.Message
 	removals []chat.Removal
 }
 
-func (r *sink) Messages(_ time.Time, messages []chatguard.Message) {
+func (r *sink) Messages(_ time.Time, messages []chat.Message) {
 	r.messages = append(r.messages, messages...)
 }
 func (r *sink) Removed(removal chat.Removal) { r.removals = append(r.removals, removal) }
 
 // said is a chat source that passes on messages and removals.
 type said struct {
-	messages []chatguard.Message
+	messages []chat.Message
 	removals []chat.Removal
 }
 
@@ -45,7 +45,7 @@ func TestWatch(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
 		anna := s.srv.UserID("anna")
 		message := func(channelID, userID string, roles ...chatguard.Role) said {
-			return said{messages: []chatguard.Message{{ChannelID: channelID, User: chatguard.User{ID: userID, Roles: chatguard.Roles(roles)}}}}
+			return said{messages: []chat.Message{{Message: chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: userID, Roles: chatguard.Roles(roles)}}}}}
 		}
 		shared := message(s.garden, anna)
 		shared.messages[0].SourceChannelID = s.tea
@@ -90,7 +90,7 @@ func TestWatch_Flood(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
 		session := s.signIn("anna")
 		s.asked()
-		unbadged := said{messages: []chatguard.Message{{ChannelID: s.garden, User: chatguard.User{ID: s.srv.UserID("anna")}}}}
+		unbadged := said{messages: []chat.Message{{Message: chatguard.Message{ChannelID: s.garden, User: chatguard.User{ID: s.srv.UserID("anna")}}}}}
 		for range 600 {
 			if err := s.Watch(unbadged).Run(t.Context(), &sink{}); err != nil {
 				t.Fatal(err)

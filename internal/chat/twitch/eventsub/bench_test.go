@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -22,7 +22,7 @@ func BenchmarkEventSubFrame(b *testing.B) {
 	e := &Conn{rooms: map[string]string{"10": "gardenhour"}}
 	must(b, e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil))
 	got := 0
-	d := twitch.NewDelivery(&e.report, twitchtest.MessagesTo(func(messages []chatguard.Message) { got += len(messages) }), e.chatTime())
+	d := twitch.NewDelivery(&e.report, twitchtest.MessagesTo(func(messages []chat.Message) { got += len(messages) }), e.chatTime())
 	text := []byte(notification("f1", helix.KindChat, "10", event))
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))

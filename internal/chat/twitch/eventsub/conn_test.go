@@ -29,10 +29,10 @@ func TestEventSub(t *testing.T) {
 		garden, tea := st.UserID("gardenhour"), st.UserID("teatime")
 		id := st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", DisplayName: "Anna", Badges: "vip/1", Text: "hello: you"})
 		sent, _ := st.Message(id)
-		want := chatguard.Message{
+		want := chat.Message{Color: "#1E90FF", Message: chatguard.Message{
 			ID: id, ChannelID: garden, Text: "hello: you", SentAt: sent.SentAt,
-			User: chatguard.User{ID: st.UserID("anna"), Login: "anna", DisplayName: "Anna", Roles: chatguard.Roles{roles.VIP}, Color: "#1E90FF"},
-		}
+			User: chatguard.User{ID: st.UserID("anna"), Login: "anna", DisplayName: "Anna", Roles: chatguard.Roles{roles.VIP}},
+		}}
 		if got := st.messages(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 			t.Errorf("got %+v\nwant %+v", got, want)
 		}

@@ -45,15 +45,15 @@ type chatEvent struct {
 }
 
 // message returns the chat message sent at the given time. The error is a SkipReason.
-func (e *event) message(at time.Time) (chatguard.Message, error) {
-	m := chatguard.Message{
-		ID:              e.MessageID,
-		ChannelID:       e.ChannelID,
-		SourceChannelID: e.SourceChannelID,
-		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles(), Color: e.Color},
-		Text:            twitch.ReplyCommand(twitch.TrimAction(e.Message.Text), e.Reply.Login, e.Reply.Name),
-		Kinds:           e.kinds(),
-		SentAt:          at,
+func (e *event) message(at time.Time) (chat.Message, error) {
+	m := chat.Message{SourceChannelID: e.SourceChannelID, Color: e.Color}
+	m.Message = chatguard.Message{
+		ID:        e.MessageID,
+		ChannelID: e.ChannelID,
+		User:      chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles()},
+		Text:      twitch.ReplyCommand(twitch.TrimAction(e.Message.Text), e.Reply.Login, e.Reply.Name),
+		Kinds:     e.kinds(),
+		SentAt:    at,
 	}
 	return m, twitch.Complete(&m)
 }

@@ -40,31 +40,31 @@ func messageEvent(part, by string) string {
 }
 
 // readMessage wraps an event in a frame and reads the message from the frame.
-func readMessage(event string, at time.Time) (chatguard.Message, error) {
+func readMessage(event string, at time.Time) (chat.Message, error) {
 	frame, err := readFrame([]byte(notificationAt(at, "f1", helix.KindChat, "10", event)))
 	if err != nil {
-		return chatguard.Message{}, err
+		return chat.Message{}, err
 	}
 	return frame.Payload.Event.message(at)
 }
 
 func TestChatEvent(t *testing.T) {
 	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	plain := chatguard.Message{ID: "m1", ChannelID: "10", User: chatguard.User{ID: "20", Login: "anna", DisplayName: "Anna"}, Text: "hello", SentAt: at}
-	with := func(change func(*chatguard.Message)) chatguard.Message {
+	plain := chat.Message{Message: chatguard.Message{ID: "m1", ChannelID: "10", User: chatguard.User{ID: "20", Login: "anna", DisplayName: "Anna"}, Text: "hello", SentAt: at}}
+	with := func(change func(*chat.Message)) chat.Message {
 		m := plain
 		change(&m)
 		return m
 	}
-	having := func(list ...chatguard.Role) chatguard.Message {
-		return with(func(m *chatguard.Message) { m.User.Roles = list })
+	having := func(list ...chatguard.Role) chat.Message {
+		return with(func(m *chat.Message) { m.User.Roles = list })
 	}
 	badges := func(sets ...string) string {
 		return messageEvent(`"badges":[]`, `"badges":[{"set_id":"`+strings.Join(sets, `","id":"1","info":""},{"set_id":"`)+`","id":"1","info":""}]`)
 	}
 	for name, c := range map[string]struct {
 		event string
-		want  chatguard.Message
+		want  chat.Message
 	}{
 		"plain":          {messageEvent("", ""), plain},
 		"broadcaster":    {badges("broadcaster", "premium"), having(roles.Broadcaster)},
@@ -74,9 +74,9 @@ func TestChatEvent(t *testing.T) {
 		"no badges":      {messageEvent(`"badges":[]`, `"badges":null`), plain},
 		// an introduction, whose author may have written before
 		"introduction":            {messageEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain},
-		"shared chat":             {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
-		"action":                  {messageEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
-		"color":                   {messageEvent(`"badges":[]`, `"badges":[],"color":"#1E90FF"`), with(func(m *chatguard.Message) { m.User.Color = "#1E90FF" })},
+		"shared chat":             {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chat.Message) { m.SourceChannelID = "11" })},
+		"action":                  {messageEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chat.Message) { m.Text = "waves" })},
+		"color":                   {messageEvent(`"badges":[]`, `"badges":[],"color":"#1E90FF"`), with(func(m *chat.Message) { m.Color = "#1E90FF" })},
 		"no color":                {messageEvent(`"badges":[]`, `"badges":[],"color":""`), plain},
 		"color of another kind":   {messageEvent(`"badges":[]`, `"badges":[],"color":[7]`), plain},
 		"spaces in name":          {messageEvent(`"Anna"`, `" Anna "`), plain},
@@ -86,12 +86,12 @@ func TestChatEvent(t *testing.T) {
 		"reply of another kind":   {messageEvent(`"reply":null`, `"reply":[7]`), plain},
 		"source of another kind":  {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":{"id":"11"},"source_badges":[7]`), plain},
 		"source with a control":   {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"1\u00001"`), plain},
-		"line in name":            {messageEvent(`"Anna"`, `"An\r\nna"`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
-		"name of another kind":    {messageEvent(`"Anna"`, `["Anna"]`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
-		"login of another kind":   {messageEvent(`"anna"`, `7`), with(func(m *chatguard.Message) { m.User.Login = "" })},
-		"text of another kind":    {messageEvent(`"hello"`, `7`), with(func(m *chatguard.Message) { m.Text = "" })},
-		"message of another kind": {messageEvent(`{"text":"hello","fragments":null}`, `"hello"`), with(func(m *chatguard.Message) { m.Text = "" })},
-		"invalid UTF-8":           {messageEvent("hello", "hell\xff"), with(func(m *chatguard.Message) { m.Text = "hell\ufffd" })},
+		"line in name":            {messageEvent(`"Anna"`, `"An\r\nna"`), with(func(m *chat.Message) { m.User.DisplayName = "" })},
+		"name of another kind":    {messageEvent(`"Anna"`, `["Anna"]`), with(func(m *chat.Message) { m.User.DisplayName = "" })},
+		"login of another kind":   {messageEvent(`"anna"`, `7`), with(func(m *chat.Message) { m.User.Login = "" })},
+		"text of another kind":    {messageEvent(`"hello"`, `7`), with(func(m *chat.Message) { m.Text = "" })},
+		"message of another kind": {messageEvent(`{"text":"hello","fragments":null}`, `"hello"`), with(func(m *chat.Message) { m.Text = "" })},
+		"invalid UTF-8":           {messageEvent("hello", "hell\xff"), with(func(m *chat.Message) { m.Text = "hell\ufffd" })},
 		"more than text":          {messageEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
 	} {
 		if got, err := readMessage(c.event, at); err != nil || !reflect.DeepEqual(got, c.want) {
@@ -365,9 +365,9 @@ func FuzzChatEvent_OptionalFields(f *testing.F) {
 // checkedSink accepts only what can be acted on.
 type checkedSink struct{ t *testing.T }
 
-func (s *checkedSink) Messages(_ time.Time, messages []chatguard.Message) {
+func (s *checkedSink) Messages(_ time.Time, messages []chat.Message) {
 	for _, m := range messages {
-		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" || twitch.CheckMessage(&m) != nil || m.SentAt.IsZero() {
+		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" || twitch.CheckMessage(&m.Message) != nil || m.SentAt.IsZero() {
 			s.t.Errorf("let %+v through", m)
 		}
 	}

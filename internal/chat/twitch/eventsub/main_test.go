@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
@@ -29,7 +28,7 @@ type eventStage struct {
 	// blocked.
 	stuck    atomic.Pointer[chan struct{}]
 	mu       sync.Mutex
-	heard    []chatguard.Message
+	heard    []chat.Message
 	removals []chat.Removal
 	// order contains each message's text, and "removed" for each removal, in order of delivery.
 	order []string
@@ -84,7 +83,7 @@ func (st *eventStage) run(ctx context.Context) {
 	synctest.Wait()
 }
 
-func (st *eventStage) Messages(_ time.Time, messages []chatguard.Message) {
+func (st *eventStage) Messages(_ time.Time, messages []chat.Message) {
 	if stuck := st.stuck.Load(); stuck != nil {
 		<-*stuck
 	}
@@ -119,7 +118,7 @@ func (st *eventStage) say(l faketwitch.Line) string {
 }
 
 // messages returns the messages delivered so far.
-func (st *eventStage) messages() []chatguard.Message {
+func (st *eventStage) messages() []chat.Message {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return slices.Clone(st.heard)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -47,18 +47,18 @@ func BenchmarkLineToDelete(b *testing.B) {
 	h := &helix.Client{BaseURL: srv.HelixURL(), ClientID: srv.ClientID, Token: twitchtest.TokenOf(srv.Token())}
 	defer h.Close()
 	moderator := &helix.Moderator{Helix: h, UserID: srv.BotID}
-	throttled := make(chan chatguard.Message, 1000)
+	throttled := make(chan chat.Message, 1000)
 	acting := make(chan struct{})
 	go func() {
 		defer close(acting)
 		for m := range throttled {
-			if err := moderator.Delete(context.Background(), m); err != nil {
+			if err := moderator.Delete(context.Background(), m.Message); err != nil {
 				b.Error(err)
 			}
 		}
 	}()
 	irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress()}
-	stop := run(b, irc, func(messages []chatguard.Message) {
+	stop := run(b, irc, func(messages []chat.Message) {
 		for _, m := range messages {
 			if strings.HasPrefix(m.Text, "spam") {
 				throttled <- m
@@ -101,7 +101,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 func BenchmarkFlood(b *testing.B) {
 	srv := twitchtest.Start(b, "room")
 	irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress()}
-	stop := run(b, irc, func([]chatguard.Message) {})
+	stop := run(b, irc, func([]chat.Message) {})
 	waitJoined(b, irc)
 	const perBlock = 500
 	block := []byte(strings.Repeat(typical+"\r\n", perBlock))

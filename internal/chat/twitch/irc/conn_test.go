@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -27,10 +28,10 @@ func TestIRC(t *testing.T) {
 
 	m := in.Wait(t, 1)[0]
 	sent, _ := srv.Message(id)
-	want := chatguard.Message{
+	want := chat.Message{Color: "#DAA520", Message: chatguard.Message{
 		ID: id, ChannelID: srv.UserID("room"), Text: "hello: you", SentAt: time.UnixMilli(sent.SentAt.UnixMilli()),
-		User: chatguard.User{ID: srv.UserID("ann"), Login: "ann", DisplayName: "Ann", Roles: chatguard.Roles{roles.VIP, roles.FirstTimer}, Color: "#DAA520"},
-	}
+		User: chatguard.User{ID: srv.UserID("ann"), Login: "ann", DisplayName: "Ann", Roles: chatguard.Roles{roles.VIP, roles.FirstTimer}},
+	}}
 	if !reflect.DeepEqual(m, want) {
 		t.Errorf("got %+v\nwant %+v", m, want)
 	}
@@ -64,7 +65,7 @@ func TestIRC_EnteredBeforeMessages(t *testing.T) {
 		entered[roomID]++
 	}
 	in := &twitchtest.Inbox{}
-	run(t, irc, func(messages []chatguard.Message) {
+	run(t, irc, func(messages []chat.Message) {
 		mu.Lock()
 		for _, m := range messages {
 			if entered[m.ChannelID] == 0 {
@@ -125,7 +126,7 @@ func TestIRC_Refused(t *testing.T) {
 				return errors.New("revoked")
 			},
 		}
-		err := irc.Run(t.Context(), twitchtest.MessagesTo(func([]chatguard.Message) {}))
+		err := irc.Run(t.Context(), twitchtest.MessagesTo(func([]chat.Message) {}))
 		if !errors.Is(err, c.want) || told != c.told {
 			t.Errorf("%s: %v, want %v; told %d times, want %d", name, err, c.want, told, c.told)
 			continue
@@ -144,7 +145,7 @@ func delays(t *testing.T, i *Conn, n int) []time.Duration {
 	t.Helper()
 	gate := twitchtest.NewGate()
 	i.Clock.SleepFunc = gate.Sleep
-	run(t, i, func([]chatguard.Message) {})
+	run(t, i, func([]chat.Message) {})
 	var all []time.Duration
 	for range n {
 		all = append(all, <-gate.Asked)
@@ -204,7 +205,7 @@ func TestIRC_HealthyAgain(t *testing.T) {
 		srv.HangUp(3)
 		sleeps, gate := twitchtest.NewSleeps(), twitchtest.NewGate()
 		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Clock: clock.Clock{NowFunc: sleeps.Now, SleepFunc: gate.Sleep}}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		for range 3 {
 			<-gate.Asked
 			gate.Open <- struct{}{}
@@ -231,7 +232,7 @@ func TestIRC_Cancelled(t *testing.T) {
 		"handshaking": {&Conn{Channels: []string{"room"}, Address: stalling.IRCAddress()}, twitch.Connecting},
 		"waiting":     {&Conn{Channels: []string{"room"}, Address: "127.0.0.1:1", Timing: twitch.Timing{BackoffMin: time.Hour, BackoffMax: time.Hour}}, twitch.Waiting},
 	} {
-		stop := run(t, c.irc, func([]chatguard.Message) {})
+		stop := run(t, c.irc, func([]chat.Message) {})
 		twitchtest.Eventually(t, name, func() bool { return c.irc.Status().State == c.until })
 		if err := stop(); err != nil {
 			t.Errorf("%s: %v", name, err)

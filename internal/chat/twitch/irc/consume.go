@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 )
@@ -41,7 +40,7 @@ func (i *Conn) read(d *twitch.Delivery, line string, at time.Time) {
 	case err != nil:
 	case raw.isSilent():
 	case raw.isMessage():
-		var m chatguard.Message
+		var m chat.Message
 		if m, err = parseChat(line, raw); err == nil {
 			d.Add(m, at)
 		}

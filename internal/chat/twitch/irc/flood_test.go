@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -18,7 +18,7 @@ func TestIRC_StuckConsumer(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Timing: twitch.Timing{QueueWait: time.Millisecond}}
 	stuck, in := make(chan struct{}), &twitchtest.Inbox{}
-	run(t, irc, func(messages []chatguard.Message) {
+	run(t, irc, func(messages []chat.Message) {
 		<-stuck
 		in.Deliver(messages)
 	})
@@ -54,7 +54,7 @@ func TestIRC_FloodLosesNothing(t *testing.T) {
 	} {
 		srv := twitchtest.Start(t, "room")
 		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Timing: twitch.Timing{BackoffMin: time.Millisecond}}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		waitJoined(t, irc)
 		for n := range blocks {
 			if n == blocks/2 && disturb != nil {
@@ -84,7 +84,7 @@ func TestIRC_CancelInFlood(t *testing.T) {
 	irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Timing: twitch.Timing{QueueWait: time.Hour}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- irc.Run(ctx, twitchtest.MessagesTo(func([]chatguard.Message) { <-ctx.Done() })) }()
+	go func() { ended <- irc.Run(ctx, twitchtest.MessagesTo(func([]chat.Message) { <-ctx.Done() })) }()
 	waitJoined(t, irc)
 	flooding := make(chan struct{})
 	go func() {

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -110,7 +110,7 @@ func TestJoin_DelayedLines(t *testing.T) {
 			go l.deliver(time.Now().Add(joinPeriod / 2))
 			return l, err
 		}
-		stop := run(t, irc, func([]chatguard.Message) {})
+		stop := run(t, irc, func([]chat.Message) {})
 		twitchtest.Pass(3*joinPeriod + time.Second)
 		if n := len(linesWith(srv, "JOIN")); n != len(logins) {
 			t.Errorf("%d joins, want %d", n, len(logins))
@@ -305,7 +305,7 @@ func TestJoin_Retried(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		srv.IgnoreJoins(3)
 		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		for _, step := range []struct {
 			wait    time.Duration
 			joins   int
@@ -340,7 +340,7 @@ func TestJoin_SuspendedChannel(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		logins := append(slices.Clone(channelNames(30)), "room")
 		irc := &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		twitchtest.Pass(5 * time.Second)
 		told := irc.Status().DetailAt
 		twitchtest.Pass(114 * time.Second)
@@ -371,7 +371,7 @@ func TestJoin_ConcurrentSetChannels(t *testing.T) {
 	logins := channelNames(10)
 	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
 		irc := &Conn{Channels: logins[:5], Address: srv.IRCAddress(), Dial: srv.Dial}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		var changing sync.WaitGroup
 		for n := range 4 {
 			changing.Go(func() {

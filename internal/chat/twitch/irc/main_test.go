@@ -6,7 +6,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
@@ -20,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var must = twitchtest.Must
 
 // run runs i until the test ends or stop is called. stop returns Run's error.
-func run(t testing.TB, i *Conn, deliver func([]chatguard.Message)) (stop func() error) {
+func run(t testing.TB, i *Conn, deliver func([]chat.Message)) (stop func() error) {
 	t.Helper()
 	return twitchtest.Run(t, i, twitchtest.MessagesTo(deliver))
 }

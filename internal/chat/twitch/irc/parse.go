@@ -9,6 +9,7 @@ import (
 	twitchirc "github.com/gempir/go-twitch-irc/v4"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/roles"
 )
@@ -19,11 +20,11 @@ import (
 // ok is false if the line is not a chat message: a line from the server itself, a notice without a
 // text, an empty line, or an unreadable one. For an unreadable line, err is a SkipReason. SentAt is
 // zero if the line has no time. The strings share the line's memory.
-func Parse(line string) (m chatguard.Message, ok bool, err error) {
+func Parse(line string) (m chat.Message, ok bool, err error) {
 	line = strings.TrimRight(line, "\r\n")
 	raw, err := split(line)
 	if err != nil || !raw.isMessage() || raw.isSilent() {
-		return chatguard.Message{}, false, err
+		return chat.Message{}, false, err
 	}
 	m, err = parseChat(line, raw)
 	return m, err == nil, err
@@ -41,7 +42,7 @@ func ChannelOf(line string) string {
 // parseChat parses a message; raw is the same line split into parts. The IDs of message, room
 // and author must be valid. It ignores any other part that can't be read. The error is a
 // SkipReason.
-func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
+func parseChat(line string, raw rawLine) (m chat.Message, err error) {
 	if !utf8.ValidString(line) {
 		line = strings.ToValidUTF8(line, string(utf8.RuneError))
 		if raw, err = split(line); err != nil {
@@ -51,9 +52,9 @@ func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 	parsed := parseGuarded(line)
 	switch {
 	case parsed != nil:
-		m = messageOf(parsed)
+		m.Message = messageOf(parsed)
 	case raw.params != "":
-		m = raw.message()
+		m.Message = raw.message()
 	default:
 		return m, twitch.Malformed
 	}
@@ -63,7 +64,7 @@ func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 	if raw.command == userNotice { // the server sends it
 		m.User.Login = raw.tag("login")
 	}
-	m.User.Color = raw.tag("color")
+	m.Color, m.SourceChannelID = raw.tag("color"), raw.tag("source-room-id")
 	if strings.HasPrefix(m.Text, "@") {
 		m.Text = twitch.ReplyCommand(m.Text, raw.tag("reply-parent-user-login"), raw.tag("reply-parent-display-name"))
 	}
@@ -73,13 +74,12 @@ func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 // messageOf returns a message without its author's names.
 func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 	return chatguard.Message{
-		ID:              parsed.ID,
-		ChannelID:       parsed.RoomID,
-		User:            chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
-		SourceChannelID: parsed.Tags["source-room-id"],
-		Text:            parsed.Message,
-		Kinds:           kindsOf(func(tag string) string { return parsed.Tags[tag] }),
-		SentAt:          parseMillis(parsed.Tags["tmi-sent-ts"]),
+		ID:        parsed.ID,
+		ChannelID: parsed.RoomID,
+		User:      chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
+		Text:      parsed.Message,
+		Kinds:     kindsOf(func(tag string) string { return parsed.Tags[tag] }),
+		SentAt:    parseMillis(parsed.Tags["tmi-sent-ts"]),
 	}
 }
 
@@ -88,13 +88,12 @@ func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 // begins.
 func (r rawLine) message() chatguard.Message {
 	return chatguard.Message{
-		ID:              r.tag("id"),
-		ChannelID:       r.tag("room-id"),
-		User:            chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
-		SourceChannelID: r.tag("source-room-id"),
-		Text:            twitch.TrimAction(r.text()),
-		Kinds:           kindsOf(r.tag),
-		SentAt:          parseMillis(r.tag("tmi-sent-ts")),
+		ID:        r.tag("id"),
+		ChannelID: r.tag("room-id"),
+		User:      chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
+		Text:      twitch.TrimAction(r.text()),
+		Kinds:     kindsOf(r.tag),
+		SentAt:    parseMillis(r.tag("tmi-sent-ts")),
 	}
 }
 

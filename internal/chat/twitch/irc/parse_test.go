@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/roles"
@@ -26,27 +27,27 @@ func privmsg(tags string) string {
 }
 
 func TestParse(t *testing.T) {
-	plain := chatguard.Message{
+	plain := chat.Message{Message: chatguard.Message{
 		ID: "m1", ChannelID: "10", Text: "hi there", SentAt: time.UnixMilli(1568505600501),
 		User: chatguard.User{ID: "20", Login: "ann"},
-	}
-	with := func(change func(*chatguard.Message)) chatguard.Message {
+	}}
+	with := func(change func(*chat.Message)) chat.Message {
 		m := plain
 		change(&m)
 		return m
 	}
-	having := func(list ...chatguard.Role) chatguard.Message {
-		return with(func(m *chatguard.Message) { m.User.Roles = list })
+	having := func(list ...chatguard.Role) chat.Message {
+		return with(func(m *chat.Message) { m.User.Roles = list })
 	}
-	named := func(name string) chatguard.Message {
-		return with(func(m *chatguard.Message) { m.User.DisplayName = name })
+	named := func(name string) chat.Message {
+		return with(func(m *chat.Message) { m.User.DisplayName = name })
 	}
-	colored := func(color string) chatguard.Message {
-		return with(func(m *chatguard.Message) { m.User.Color = color })
+	colored := func(color string) chat.Message {
+		return with(func(m *chat.Message) { m.Color = color })
 	}
 	for name, c := range map[string]struct {
 		line string
-		want chatguard.Message
+		want chat.Message
 	}{
 		"plain":                   {privmsg(""), plain},
 		"line end":                {privmsg("") + "\r\n", plain},
@@ -68,14 +69,14 @@ func TestParse(t *testing.T) {
 		"color's name":            {privmsg("color=red"), plain},
 		"long color":              {privmsg("color=#1E90FF00"), plain},
 		"control in color":        {privmsg(`color=#1E90F\n`), plain},
-		"shared chat":             {privmsg("source-id=m0;source-room-id=11;source-badges="), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
-		"no time":                 {strings.Replace(privmsg(""), "tmi-sent-ts=1568505600501;", "", 1), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
-		"a time that is none":     {privmsg("tmi-sent-ts=soon"), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
-		"a time past all bounds":  {privmsg("tmi-sent-ts=9223372036854775807"), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
+		"shared chat":             {privmsg("source-id=m0;source-room-id=11;source-badges="), with(func(m *chat.Message) { m.SourceChannelID = "11" })},
+		"no time":                 {strings.Replace(privmsg(""), "tmi-sent-ts=1568505600501;", "", 1), with(func(m *chat.Message) { m.SentAt = time.Time{} })},
+		"a time that is none":     {privmsg("tmi-sent-ts=soon"), with(func(m *chat.Message) { m.SentAt = time.Time{} })},
+		"a time past all bounds":  {privmsg("tmi-sent-ts=9223372036854775807"), with(func(m *chat.Message) { m.SentAt = time.Time{} })},
 		"nick without user":       {strings.Replace(privmsg(""), "ann!ann@ann", "ann@ann", 1), plain},
 		"nick, not user name":     {strings.Replace(privmsg(""), "ann!ann@", "ann!other@", 1), plain},
-		"spaces in the text":      {strings.Replace(privmsg(""), "hi there", " a  : b ", 1), with(func(m *chatguard.Message) { m.Text = " a  : b " })},
-		"action":                  {strings.Replace(privmsg(""), "hi there", "\x01ACTION waves\x01", 1), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"spaces in the text":      {strings.Replace(privmsg(""), "hi there", " a  : b ", 1), with(func(m *chat.Message) { m.Text = " a  : b " })},
+		"action":                  {strings.Replace(privmsg(""), "hi there", "\x01ACTION waves\x01", 1), with(func(m *chat.Message) { m.Text = "waves" })},
 		"emotes past the text":    {privmsg("emotes=25:0-4,100-104"), plain},
 	} {
 		got, ok, err := Parse(c.line)
@@ -124,7 +125,7 @@ func TestParse_Broken(t *testing.T) {
 		}
 		if got, ok, err := Parse(c.line); err != nil || !ok || got.SourceChannelID != "" && got.SourceChannelID != "10" {
 			t.Errorf("%s: %+v, %v", name, got, err)
-		} else if got.SourceChannelID = ""; !reflect.DeepEqual(got, want) {
+		} else if got.SourceChannelID = ""; !reflect.DeepEqual(got, chat.Message{Message: want}) {
 			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
 		}
 	}
@@ -187,7 +188,7 @@ func TestParse_Skips(t *testing.T) {
 		"no IDs that can be read": {privmsg("user-id=2\xff0"), twitch.InvalidUTF8},
 	} {
 		m, ok, err := Parse(c.line)
-		if ok || !errors.Is(err, c.want) || !reflect.DeepEqual(m, chatguard.Message{}) && err == nil {
+		if ok || !errors.Is(err, c.want) || !reflect.DeepEqual(m, chat.Message{}) && err == nil {
 			t.Errorf("%s: got %+v, %v, %v; want %v", name, m, ok, err, c.want)
 		}
 	}
@@ -350,7 +351,7 @@ func TestParse_Kind(t *testing.T) {
 	if want := (chatguard.Message{
 		ID: "1", ChannelID: "2", Text: "a year", Kinds: []string{roles.Resub}, SentAt: time.UnixMilli(1000),
 		User: chatguard.User{ID: "3", Login: "anna", DisplayName: "Anna", Roles: chatguard.Roles{roles.VIP}},
-	}); !ok || err != nil || !reflect.DeepEqual(m, want) {
+	}); !ok || err != nil || !reflect.DeepEqual(m, chat.Message{Message: want}) {
 		t.Errorf("the notice is %+v, %v", m, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
@@ -22,7 +21,7 @@ type diary struct {
 	entries []string
 }
 
-func (d *diary) Messages(_ time.Time, messages []chatguard.Message) {
+func (d *diary) Messages(_ time.Time, messages []chat.Message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, m := range messages {

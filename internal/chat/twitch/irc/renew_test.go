@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -35,7 +35,7 @@ func TestIRC_TokenRefused(t *testing.T) {
 				return nil
 			},
 		}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		waitJoined(t, irc)
 		synctest.Wait()
 		if !slices.Equal(refused, tokens) {
@@ -86,7 +86,7 @@ func TestIRC_TokenTrouble(t *testing.T) {
 			}
 			return srv.Token(), nil
 		}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		waitJoined(t, irc)
 		synctest.Wait()
 		if s := irc.Status(); s.Reconnects != 3 || srv.Connections() != 1 {
@@ -127,7 +127,7 @@ func TestIRC_ClosedAfterEachWelcome(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		srv.CloseAfter(8)
 		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		twitchtest.Pass(time.Hour)
 		if got := srv.Connections(); got < 60 || got > 150 {
 			t.Errorf("%d connections in an hour", got)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -69,7 +69,7 @@ func TestIRC_Silence(t *testing.T) {
 			Channels: []string{"room"}, Address: c.listener.Addr().String(), TLS: c.config, Clock: clock.Clock{SleepFunc: gate.Sleep},
 			Timing: twitch.Timing{PingAfter: 50 * time.Millisecond, PongWithin: 400 * time.Millisecond},
 		}
-		run(t, irc, func([]chatguard.Message) {})
+		run(t, irc, func([]chat.Message) {})
 		conn, err := c.listener.Accept()
 		must(t, err)
 		fmt.Fprint(conn, ":x 001 y :welcome\r\n")
@@ -162,7 +162,7 @@ func TestIRC_LenientWelcome(t *testing.T) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
 		irc := &Conn{Channels: []string{"room"}, Address: listener.Addr().String()}
-		stop := run(t, irc, func([]chatguard.Message) {})
+		stop := run(t, irc, func([]chat.Message) {})
 		conn, err := listener.Accept()
 		must(t, err)
 		fmt.Fprint(conn, welcome+"\n")
@@ -192,7 +192,7 @@ func TestIRC_NoTags(t *testing.T) {
 	defer listener.Close()
 	gate := twitchtest.NewGate()
 	irc := &Conn{Channels: []string{"room"}, Address: listener.Addr().String(), Clock: clock.Clock{SleepFunc: gate.Sleep}}
-	run(t, irc, func([]chatguard.Message) {})
+	run(t, irc, func([]chat.Message) {})
 	conn, err := listener.Accept()
 	must(t, err)
 	defer conn.Close()

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/waittest"
@@ -54,35 +53,35 @@ func Say(t testing.TB, srv *faketwitch.Server, l faketwitch.Line) string {
 // Inbox collects the messages that a connection delivers.
 type Inbox struct {
 	mu       sync.Mutex
-	messages []chatguard.Message
+	messages []chat.Message
 }
 
 // Deliver adds messages.
-func (in *Inbox) Deliver(messages []chatguard.Message) {
+func (in *Inbox) Deliver(messages []chat.Message) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.messages = append(in.messages, messages...)
 }
 
 // All returns the messages received so far.
-func (in *Inbox) All() []chatguard.Message {
+func (in *Inbox) All() []chat.Message {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.messages)
 }
 
 // Wait returns the messages once there are n of them.
-func (in *Inbox) Wait(t testing.TB, n int) []chatguard.Message {
+func (in *Inbox) Wait(t testing.TB, n int) []chat.Message {
 	t.Helper()
 	Eventually(t, "messages", func() bool { return len(in.All()) >= n })
 	return in.All()
 }
 
 // MessagesTo is a chat.Sink that receives only messages.
-type MessagesTo func([]chatguard.Message)
+type MessagesTo func([]chat.Message)
 
 // Messages passes the messages on.
-func (f MessagesTo) Messages(_ time.Time, messages []chatguard.Message) { f(messages) }
+func (f MessagesTo) Messages(_ time.Time, messages []chat.Message) { f(messages) }
 
 // Removed does nothing.
 func (f MessagesTo) Removed(chat.Removal) {}
