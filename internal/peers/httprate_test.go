@@ -24,7 +24,8 @@ func httprate(f *facts) {
 	f.group("own answers", httprateAnswers)
 	f.group("own numbers", httprateNumbers)
 	f.group("two counts", httprateCounts)
-	f.lacks(44, "where a window of the peer's own counter begins, as its inner functions say")
+	f.group("windows that begin with a request", httprateWindows)
+	f.lacks(2, "a store that says where its windows begin")
 }
 
 func httprateAddresses(f *facts) {
@@ -238,4 +239,17 @@ func httprateCounts(f *facts) {
 		step{at: 2 * m, cost: 20}, used(2*m, 40, 30),
 		used(4*m, 0, 0),
 	)
+}
+
+// httprateWindows has windows that begin with the first request, wherever in a second that is.
+func httprateWindows(f *facts) {
+	const every = time.Second
+	for _, offset := range []time.Duration{0, 347 * time.Millisecond, every - 1} {
+		aligned := fact{name: "aligned to the offset", theirs: time.Duration(0), of: func(a answer) any { return a.ResetAt.Sub(start.Add(offset)) % every }}
+		steps := []step{{at: offset, want: []fact{resetAfter(every)}}}
+		for _, d := range []time.Duration{0, 1, 250 * time.Millisecond, every - 1} {
+			steps = append(steps, step{at: offset + d, want: []fact{resetAfter(every - d), atMost(every), aligned}})
+		}
+		f.run(chatguard.UserWindowLimit("x", 10, every), append(steps, step{at: offset + every, want: []fact{resetAfter(every)}})...)
+	}
 }
