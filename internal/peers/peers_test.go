@@ -22,6 +22,7 @@ var peers = []peer{
 	{"github.com/mennanov/limiters", "83bfe64", mennanov},
 	{"bucket4j", "8.19.0", bucket4j},
 	{"@upstash/ratelimit", "2.0.8", upstash},
+	{"flask-limiter", "4.1.1", flask},
 	{"golang.org/x/time/rate", "0.16.0", xtime},
 	{"github.com/throttled/throttled/v2", "2.15.0", throttled},
 	{"github.com/ulule/limiter/v3", "3.11.2", ulule},
