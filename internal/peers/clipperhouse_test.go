@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // clipperhouse has the facts in bucket_test.go, limiter_allow_test.go, limiter_peek_test.go,
@@ -42,16 +41,21 @@ func asks(at time.Duration, pass, miss []int) (steps []step) {
 	return steps
 }
 
+// pass holds that all rounds of a loop pass.
+func (f *facts) pass(g *chatguard.Guard, do operation, s step, rounds int) {
+	f.Helper()
+	f.every("allowed", rounds, func(int) bool {
+		a, err := do(g, s.message())
+		return err == nil && a.Allowed
+	})
+}
+
 func clipperBucket(f *facts) {
 	const token = time.Second / 9
 	nine := perTime(9, time.Second)
-	steps := []step{}
-	for range 9 {
-		steps = append(steps, step{do: peek, want: []fact{yes}})
-	}
-	f.run(nine, join(steps, []step{
-		{do: left, want: []fact{remaining(9)}}, {cost: 9}, {do: peek, want: []fact{no}}, {at: token, do: peek, want: []fact{yes}},
-	})...)
+	g := f.guard(nine)
+	f.pass(g, peek, step{}, 9)
+	f.steps(g, step{do: left, want: []fact{remaining(9)}}, step{cost: 9}, step{do: peek, want: []fact{no}}, step{at: token, do: peek, want: []fact{yes}})
 	f.run(nine, join([]step{{cost: 3}}, asks(0, []int{1, 6}, []int{7}), []step{{cost: 5}}, asks(0, []int{1}, []int{2, 7}),
 		[]step{{do: upTo, cost: 5}}, asks(0, nil, []int{1, 2}))...)
 	f.lacks(5, "a bucket in debt: what it doesn't hold isn't allowed")
@@ -103,96 +107,22 @@ func clipperNext(f *facts) {
 
 func clipperOne(f *facts) {
 	const token = time.Second / 9
-	full := func(user string) (steps []step) {
-		for range 9 {
-			steps = append(steps, step{user: user, want: []fact{yes}})
-		}
-		return append(steps, step{user: user, want: []fact{no}})
+	full := func(g *chatguard.Guard, user string) {
+		f.pass(g, check, step{user: user}, 9)
+		f.steps(g, step{user: user, want: []fact{no}})
 	}
-	f.run(perTime(9, time.Second), append(full("a"), step{at: token, user: "a", want: []fact{yes}})...)
-	f.run(perTime(9, time.Second), join(full("a"), full("b"), full("c"))...)
+	g := f.guard(perTime(9, time.Second))
+	full(g, "a")
+	f.steps(g, step{at: token, user: "a", want: []fact{yes}})
+	g = f.guard(perTime(9, time.Second))
+	f.pass(g, peek, step{user: "a"}, 18)
+	for _, user := range []string{"a", "b", "c"} {
+		full(g, user)
+	}
 	f.run(perTime(9, time.Second), step{want: []fact{yes}}, step{cost: 8, want: []fact{yes}}, step{want: []fact{no}},
 		step{at: 3 * token, cost: 2, want: []fact{yes}}, step{at: 3 * token, want: []fact{yes}}, step{at: 3 * token, want: []fact{no}})
 	f.run(perTime(5, time.Second), step{want: []fact{yes, remaining(4), retryAfter(0)}})
 	f.run(perTime(2, time.Second), step{do: peek, want: []fact{yes}}, step{do: left, want: []fact{remaining(2)}}, step{want: []fact{yes, remaining(1)}})
-}
-
-// levels checks how much is left of each limit.
-func (f *facts) levels(g *chatguard.Guard, at time.Duration, want ...int64) {
-	f.Helper()
-	_, levels, _, _, err := inner.Of(g).Explain(f.Context(), step{at: at}.message())
-	if err != nil || len(levels) != len(want) {
-		f.Fatalf("%d limits, %v", len(levels), err)
-	}
-	for i, l := range levels {
-		f.holds(fmt.Sprintf("left of limit %d after %s", i, at), l.Remaining, want[i])
-	}
-}
-
-func clipperSeveral(f *facts) {
-	second, minute := perTime(2, time.Second), perTime(3, time.Minute)
-	g := f.guard(second, minute)
-	f.steps(g, step{want: []fact{yes, remaining(1)}}, step{want: []fact{yes, remaining(0)}})
-	f.levels(g, 0, 0, 1)
-	f.steps(g, step{want: []fact{no, remaining(0), retryAfter(time.Second / 2)}})
-	f.levels(g, 0, 0, 1) // as before
-	f.steps(g, step{at: time.Second, want: []fact{yes}}, step{at: time.Second, want: []fact{no}})
-	f.levels(g, time.Second, 1, 0)
-	f.steps(g, step{at: 61 * time.Second, want: []fact{yes}})
-
-	g = f.guard(second, minute)
-	for i, user := range []string{"a", "b"} {
-		at := time.Duration(i) * time.Second
-		f.steps(g, step{at: at, user: user, want: []fact{yes}}, step{at: at, user: user, want: []fact{yes}}, step{at: at, user: user, want: []fact{no}},
-			step{at: at, user: user + "b", do: peek, want: []fact{yes}}, step{at: at, user: user + "bc", do: peek, want: []fact{yes}},
-			step{at: at + time.Second, user: user, want: []fact{yes}})
-	}
-
-	const token = time.Second / 9
-	const fraction = "a ninth of a second is no whole number of nanoseconds, and the peer's bucket of 9 is 1 ns fuller than 9 of its tokens; either is right"
-	g = f.guard(perTime(9, time.Second), perTime(99, time.Hour))
-	f.steps(g, step{cost: 3, want: []fact{yes, retryAfter(0)}})
-	f.levels(g, 0, 6, 96)
-	f.steps(g, step{cost: 6, want: []fact{yes, retryAfter(0)}})
-	f.levels(g, 0, 0, 90)
-	f.steps(g, step{cost: 2, want: []fact{no, retryAfter(2*token-1).but(2*token, fraction)}})
-	f.levels(g, 0, 0, 90)
-	f.steps(g, step{at: 3 * token, cost: 2, want: []fact{yes, retryAfter(0)}})
-	f.levels(g, 3*token, 1, 88)
-
-	const ten = 10 * time.Second
-	fast, slow := perTime(10, time.Second), perTime(6, time.Minute)
-	g = f.guard(fast, slow)
-	for i := range 10 {
-		f.steps(g, step{want: []fact{allowed(i < 6)}})
-	}
-	f.steps(g, step{do: peek, want: []fact{no, retryAfter(ten)}}, step{want: []fact{no, retryAfter(ten)}},
-		step{at: 50 * ms, want: []fact{no, retryAfter(ten - 50*ms)}})
-	f.run2(fast, slow, step{cost: 3, want: []fact{yes}}, step{do: peek, cost: 4, want: []fact{no, retryAfter(ten)}}, step{cost: 4, want: []fact{no, retryAfter(ten)}})
-	f.run2(fast, slow, step{do: peek, want: []fact{yes, retryAfter(0)}}, step{want: []fact{yes, retryAfter(0)}})
-	f.run2(perTime(10, time.Second), perTime(5, time.Minute), step{cost: 3, want: []fact{yes, remaining(2)}}, step{cost: 2, want: []fact{yes, remaining(0)}})
-	f.run2(perTime(8, time.Second), perTime(12, time.Second), step{cost: 4, want: []fact{yes}}, step{cost: 2, want: []fact{yes}}, step{cost: 3, want: []fact{no}},
-		step{cost: 2, want: []fact{yes}}, step{want: []fact{no}}, step{at: time.Second, cost: 6, want: []fact{yes}}, step{at: time.Second, cost: 2, want: []fact{yes}},
-		step{at: time.Second, want: []fact{no}})
-	g = f.guard(chatguard.TokenBucketLimit("fast", 2, 50*ms), chatguard.TokenBucketLimit("slow", 2, 5*time.Second))
-	f.steps(g, step{cost: 2, want: []fact{yes}})
-	f.levels(g, 0, 0, 0)
-	f.steps(g, step{want: []fact{no}}, step{at: 50 * ms, want: []fact{no}})
-	f.levels(g, 50*ms, 1, 0)
-	var seven []chatguard.Limit
-	for n := range 7 {
-		seven = append(seven, perTime(n+1, time.Second))
-	}
-	f.steps(f.guard(seven...), step{want: []fact{yes}})
-	f.run2(perTime(3, time.Second), perTime(5, time.Second), join([]step{{want: []fact{yes}}, {want: []fact{yes}}, {want: []fact{yes}}, {want: []fact{no}}},
-		[]step{{user: "other", want: []fact{yes}}, {user: "other", want: []fact{yes}}, {user: "other", want: []fact{yes}}, {user: "other", want: []fact{no}}},
-		[]step{{at: time.Second / 3, want: []fact{yes}}})...)
-}
-
-// run2 runs steps with a new Guard that has two limits.
-func (f *facts) run2(one, two chatguard.Limit, steps ...step) {
-	f.Helper()
-	f.steps(f.guard(one, two), steps...)
 }
 
 func clipperEdges(f *facts) {
@@ -201,11 +131,12 @@ func clipperEdges(f *facts) {
 	f.run(five, step{do: left, want: []fact{yes, remaining(5), retryAfter(0)}})
 	f.run(five, step{cost: 1_000_000, want: []fact{no, remaining(5), retryAfter(999_995*time.Second/5).but(time.Duration(0), clipperBeyond)}})
 	f.run(five, step{cost: 10, want: []fact{no, remaining(5), retryAfter(time.Second).but(time.Duration(0), clipperBeyond)}})
-	var peeks []step
-	for range 5 {
-		peeks = append(peeks, step{do: peek, want: []fact{yes}}, step{do: left, want: []fact{remaining(5)}})
-	}
-	f.run(five, append(peeks, step{want: []fact{yes, remaining(4)}})...)
+	g := f.guard(five)
+	f.every("5 of 5 left at each look", 5, func(int) bool {
+		a, err := look(g, step{}.message())
+		return err == nil && a.Allowed && a.Remaining == 5
+	})
+	f.steps(g, step{want: []fact{yes, remaining(4)}})
 	const later = 10 * time.Second
 	f.run(five, step{cost: 3, want: []fact{yes}}, step{at: later, want: []fact{yes, remaining(4)}})
 	f.lacks(3, "an empty key: a message without a user is a mistake, and an error")

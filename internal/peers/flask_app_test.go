@@ -121,11 +121,7 @@ func (a *flaskApp) get(what string, theirs ...int) {
 // repeats asks n times and holds one status for all.
 func (a *flaskApp) repeats(n int, what string, theirs int) {
 	a.Helper()
-	same := 0
-	for same < n && a.ask(what).Code == theirs {
-		same++
-	}
-	a.holds(fmt.Sprintf("number of answers with %d to %s", theirs, what), same, n)
+	a.every(fmt.Sprintf("%d of %s", theirs, what), n, func(int) bool { return a.ask(what).Code == theirs })
 }
 
 // forward moves the clock by seconds.

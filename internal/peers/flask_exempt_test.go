@@ -110,11 +110,10 @@ func flaskSeveral(f *facts) {
 	a := f.flask(two...)
 	a.get("/test1", 200, 429)
 	a.get("/test2", 200, 429)
-	for range 8 {
+	a.every("200 in each second", 8, func(int) bool {
 		a.forward(1)
-		a.get("/test1", 200)
-		a.get("/test2", 200)
-	}
+		return a.ask("/test1").Code == 200 && a.ask("/test2").Code == 200
+	})
 	a.forward(1)
 	a.get("/test1", 200)
 	a.get("/test2", 429)
@@ -136,10 +135,10 @@ func flaskSeveral(f *facts) {
 
 	a = f.flask(flaskLimiter{limits: "1 second"}, flaskLimiter{limits: "10 minute"})
 	a.get("/test1", 200, 429)
-	for range 9 {
+	a.every("200 in each second", 9, func(int) bool {
 		a.forward(1)
-		a.get("/test1", 200)
-	}
+		return a.ask("/test1").Code == 200
+	})
 	a.forward(1)
 	a.get("/test1", 429)
 	a.forward(50)
