@@ -16,9 +16,9 @@ import (
 )
 
 // runNode runs a node that shares limits until the test ends.
-func runNode(t *testing.T, server *redistest.Server, name string) (*redisstore.Store, *chatguard.Guard) {
+func runNode(t *testing.T, url, name string) (*redisstore.Store, *chatguard.Guard) {
 	t.Helper()
-	store, err := redisstore.Open(t.Context(), server.URL(), &redisstore.Options{Node: name, Version: "v9", Timeout: 2 * time.Second, Logger: quiet})
+	store, err := redisstore.Open(t.Context(), url, &redisstore.Options{Node: name, Version: "v9", Timeout: 2 * time.Second, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +43,8 @@ func runNode(t *testing.T, server *redistest.Server, name string) (*redisstore.S
 
 func TestShared_Nodes(t *testing.T) {
 	server := redistest.Start(t)
-	store, guard := runNode(t, server, "chat-1")
-	runNode(t, server, "chat-2")
+	store, guard := runNode(t, server.URL(), "chat-1")
+	runNode(t, server.URL(), "chat-2")
 	s := newSite(t, guard, dashboard.Options{Shared: sharedBy(store)})
 	type answer struct {
 		Mode, Server string
