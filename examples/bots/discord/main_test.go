@@ -27,6 +27,7 @@ type discord struct {
 	*testing.T
 	url      string
 	messages chan []scenes.Message
+	cut      chan bool
 	timeouts chan string
 	deleted  chan int
 }
@@ -52,7 +53,7 @@ func (f *discord) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type object = map[string]any
 
-// gateway sends events until the bot closes the connection.
+// gateway sends events until the connection ends.
 func (f *discord) gateway(w http.ResponseWriter, r *http.Request) {
 	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
@@ -67,11 +68,16 @@ func (f *discord) gateway(w http.ResponseWriter, r *http.Request) {
 		_ = conn.WriteJSON(object{"op": 0, "s": event, "t": kind, "d": data})
 	}
 	_ = conn.WriteJSON(object{"op": 10, "d": object{"heartbeat_interval": time.Hour.Milliseconds()}})
-	send("READY", object{"session_id": "1", "user": object{"id": "99"}})
-	send("GUILD_CREATE", object{
-		"id": "6", "roles": []object{{"id": "8", "permissions": strconv.Itoa(discordgo.PermissionManageMessages)}},
-		"channels": []object{{"id": "7", "guild_id": "6"}},
-	})
+	var first struct{ Op int }
+	if err = conn.ReadJSON(&first); err == nil && first.Op == 6 {
+		send("RESUMED", object{}) // what the bot has missed follows
+	} else {
+		send("READY", object{"session_id": "1", "user": object{"id": "99"}})
+		send("GUILD_CREATE", object{
+			"id": "6", "roles": []object{{"id": "8", "permissions": strconv.Itoa(discordgo.PermissionManageMessages)}},
+			"channels": []object{{"id": "7", "guild_id": "6"}},
+		})
+	}
 	go func() {
 		defer close(closed)
 		for err == nil {
@@ -84,6 +90,8 @@ func (f *discord) gateway(w http.ResponseWriter, r *http.Request) {
 			for _, m := range list {
 				send("MESSAGE_CREATE", message(m))
 			}
+		case <-f.cut: // without a farewell
+			return
 		case <-closed:
 			return
 		}
@@ -102,7 +110,7 @@ func message(m scenes.Message) object {
 }
 
 func TestBot(t *testing.T) {
-	f := &discord{T: t, messages: make(chan []scenes.Message), timeouts: make(chan string, 10), deleted: make(chan int)}
+	f := &discord{T: t, messages: make(chan []scenes.Message), cut: make(chan bool), timeouts: make(chan string, 10), deleted: make(chan int)}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	f.url = server.URL
@@ -124,8 +132,8 @@ func TestBot(t *testing.T) {
 		}
 	}
 	deliver := func(_ *testing.T, list []scenes.Message) { f.messages <- list }
-	scenes.Run(t, scenes.Platform{Start: start, Deliver: deliver, Acted: f.deleted})
-	for _, want := range []string{"2", "4", "4", "2"} { // Anna, Eve, Eve, Anna
+	scenes.Run(t, scenes.Platform{Start: start, Deliver: deliver, Cut: func() { f.cut <- true }, Acted: f.deleted})
+	for _, want := range []string{"2", "4", "4", "4", "2"} { // Anna, Eve three times, Anna
 		if got := <-f.timeouts; got != want {
 			t.Errorf("the bot times out %s, want %s", got, want)
 		}

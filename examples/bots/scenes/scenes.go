@@ -27,6 +27,9 @@ type Platform struct {
 	Start func(*testing.T, *chatguard.Options) (stop func())
 	// Deliver delivers messages to the bot in this order, in one batch if the platform has batches.
 	Deliver func(*testing.T, []Message)
+	// Cut breaks the bot's connection. It is nil if the platform connects to the bot, or if the
+	// client waits long before it connects again.
+	Cut func()
 	// Acted has the ID of each message that the bot deleted, or answered.
 	Acted chan int
 }
@@ -44,22 +47,28 @@ func Run(t *testing.T, p Platform) {
 	opts := &chatguard.Options{Now: chatguardtest.NewClock(s.now).Now}
 	stop := p.Start(t, opts)
 
-	const anna, bob, eve = 2, 3, 4
+	const anna, bob, eve, carl = 2, 3, 4, 5
 	s.deliver(s.write(anna, 4, 0)...)
-	s.acted("three pass, and the fourth doesn't", 4)
+	s.acted("three pass, and the fourth doesn't")
 
 	s.deliver(append(s.write(Moderator, 10, 0), s.write(eve, 4, 0)...)...)
-	s.acted("a moderator may write ten", 18)
+	s.acted("a moderator may write ten")
 
 	// Eve's messages come last. When the bot acts on one of them, it has judged all others.
 	s.deliver(append(s.write(bob, 8, 5*time.Second), s.write(eve, 1, 0)...)...)
-	s.acted("a backlog of messages, sent 5 s apart, passes", 27)
+	s.acted("a backlog of messages, sent 5 s apart, passes")
+
+	if p.Cut != nil {
+		p.Cut()
+		s.deliver(append(s.write(carl, 8, 5*time.Second), s.write(eve, 1, 0)...)...)
+		s.acted("a backlog passes, too, if the connection breaks before it arrives")
+	}
 
 	stop()
 	stop = p.Start(t, opts)
 	defer stop()
 	s.deliver(s.write(anna, 1, 0)...)
-	s.acted("the usage is kept after a restart", 28)
+	s.acted("the usage is kept after a restart")
 }
 
 // write returns messages of a user. The last of them was sent just now.
@@ -74,10 +83,10 @@ func (s *scene) write(user, count int, apart time.Duration) []Message {
 
 func (s *scene) deliver(messages ...Message) { s.Deliver(s.T, messages) }
 
-// acted waits until the bot acts on a message.
-func (s *scene) acted(name string, want int) {
+// acted waits until the bot acts on a message, which must be the last one.
+func (s *scene) acted(name string) {
 	s.Helper()
-	if got := <-s.Acted; got != want {
-		s.Fatalf("%s: the bot acted on message %d, want %d", name, got, want)
+	if got := <-s.Acted; got != s.lastID {
+		s.Fatalf("%s: the bot acted on message %d, want %d", name, got, s.lastID)
 	}
 }

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type telegram struct {
 	*testing.T
 	updates chan []scenes.Message
+	cut     chan bool
 	stopped chan bool // closed when the bot stops
 	deleted chan int
 }
@@ -49,6 +50,8 @@ func (f *telegram) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		select {
 		case list := <-f.updates:
 			result = updates(list)
+		case <-f.cut:
+			panic(http.ErrAbortHandler) // closes the connection
 		case <-f.stopped:
 			result = "[]"
 		case <-r.Context().Done():
@@ -73,7 +76,7 @@ func updates(list []scenes.Message) string {
 }
 
 func TestBot(t *testing.T) {
-	f := &telegram{T: t, updates: make(chan []scenes.Message), deleted: make(chan int)}
+	f := &telegram{T: t, updates: make(chan []scenes.Message), cut: make(chan bool), deleted: make(chan int)}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	db := filepath.Join(t.TempDir(), "telegram.db")
@@ -93,5 +96,5 @@ func TestBot(t *testing.T) {
 		}
 	}
 	deliver := func(_ *testing.T, list []scenes.Message) { f.updates <- list }
-	scenes.Run(t, scenes.Platform{Start: start, Deliver: deliver, Acted: f.deleted})
+	scenes.Run(t, scenes.Platform{Start: start, Deliver: deliver, Cut: func() { f.cut <- true }, Acted: f.deleted})
 }
