@@ -94,16 +94,11 @@ func (b bot) message(ctx context.Context, e *event.Event) {
 // to be at most 10 minutes old: what a user can gain by a wrong time is what they may send in 10
 // minutes.
 func sentAt(e *event.Event, own string, now time.Time) time.Time {
-	at := time.UnixMilli(e.Timestamp)
-	switch oldest := now.Add(-10 * time.Minute); {
-	case e.Sender.Homeserver() == own:
-		return at
-	case at.After(now):
-		return now
-	case at.Before(oldest):
-		return oldest
+	ms := e.Timestamp
+	if e.Sender.Homeserver() != own {
+		ms = min(max(ms, now.Add(-10*time.Minute).UnixMilli()), now.UnixMilli())
 	}
-	return at
+	return time.UnixMilli(ms)
 }
 
 // roles returns the roles of a message's author. A moderator is a user whose power level allows
