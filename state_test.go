@@ -22,7 +22,7 @@ func TestForgotten_Rows(t *testing.T) {
 	mustCheck(t, g, costly)
 	rows := dirtyRows(g)
 	ends := map[string]time.Duration{
-		"burst": 8 * time.Second, "daily": 12 * time.Hour, "all": 2 * time.Hour, "abroad": time.Hour, "server": time.Hour, "": 30 * time.Minute,
+		"burst": 8 * time.Second, "daily": 36 * time.Hour, "all": 2 * time.Hour, "abroad": time.Hour, "server": time.Hour, "": 30 * time.Minute,
 	}
 	if len(rows) != len(ends) {
 		t.Fatalf("%d rows, want %d", len(rows), len(ends))

@@ -22,7 +22,7 @@ func (t *Table) Refund(user string, f Refund, now int64) {
 // refund is Table.Refund for one row.
 func (a *account) refund(f Refund, now int64) {
 	back := spentMessage{at: f.At, n: f.N, later: f.Shared}
-	rules := a.set.rulesOf(a.personal, f.Roles.in(a.set.roles))
+	rules := a.set.rulesOf(a.personal, nil, f.Roles.in(a.set.roles))
 	a.giveBack(rules, back, changeTime(a.row, now), func(r *Rule) bool { return !f.Observed || !r.observes })
 }
 
@@ -37,7 +37,7 @@ func (a *account) giveBack(rules []Rule, back spentMessage, at int64, applies fu
 }
 
 // Reset removes the user's usage, strikes and grants, as if the user had never been seen. The
-// user's override stays, and a calendar change in progress continues.
+// user's override stays, and a day, week or month continues to its end.
 func (t *Table) Reset(user string) {
 	t.amend(user, (*account).reset)
 }
@@ -47,8 +47,7 @@ func (a *account) reset() {
 	rules := a.spentRules()
 	for i := range rules {
 		r := &rules[i]
-		state := r.state(a.row)
-		if r.calendar != nil && loadPeriod(state).inTransition() {
+		if state := r.state(a.row); r.calendar != nil {
 			loadPeriod(state).withoutCount().store(state)
 		} else {
 			clear(state)

@@ -112,6 +112,13 @@ func (c *Calendar) PeriodOf(t int64) Period {
 	if d := c.recent.Load(); d != nil && d.Start <= t && t < d.End {
 		return *d
 	}
+	d := c.findPeriod(t)
+	c.recent.Store(&d)
+	return d
+}
+
+// findPeriod is PeriodOf without the period that was found last.
+func (c *Calendar) findPeriod(t int64) Period {
 	// A zone can be a day ahead of the date that its current offset gives, and it can skip a date.
 	// So the day two dates later begins after t.
 	date := c.nextDate(floorDiv(t+c.offset(t), secondsPerDay) + 1)
@@ -120,12 +127,10 @@ func (c *Calendar) PeriodOf(t int64) Period {
 		date = c.firstDate(date - 1)
 		d.Start = c.boundary(date)
 		if d.Start <= t {
-			break
+			return d
 		}
 		d.End = d.Start
 	}
-	c.recent.Store(&d)
-	return d
 }
 
 // Local returns the second t as local time.
@@ -135,7 +140,7 @@ func (c *Calendar) Local(t int64) time.Time {
 
 // FirstBoundary returns the first second at or after t at which a period begins.
 func (c *Calendar) FirstBoundary(t int64) int64 {
-	if d := c.PeriodOf(t); d.Start < t {
+	if d := c.findPeriod(t); d.Start < t { // probably not the present period
 		return d.End
 	}
 	return t

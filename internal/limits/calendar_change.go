@@ -1,47 +1,43 @@
 package limits
 
-// A change of calendar must not give a user more messages than without it. What was used keeps
-// counting until its period would have ended, in one of three ways:
+// Neither another zone of the user nor a change of the limit's calendar must give a user more
+// messages. What was used keeps counting until its period would have ended, in one of three ways:
 //
 //   - A calendar of the same unit, with another zone, reset_at or first day: the current period
-//     continues to its end. A transitional period follows, which lasts until the first boundary at
-//     least half of the unit's length after its start (the whole length if the capacity is 1).
+//     continues to its end. Unless the calendar has a boundary there, a transitional period follows.
+//     It lasts until the first boundary at least half of the unit's length after its start (the
+//     whole length if the capacity is 1).
 //   - A longer unit: the current period is extended in the same way.
 //   - A shorter unit: the new period that contains the time begins at once. What the user has used
 //     of the old one counts in it, and what exceeds the share of the time that has passed counts in
 //     the following ones, too.
 //
 // The allowance of a transitional or extended period is proportional to its length, and whole from
-// the unit's length on.
+// the unit's length on. A period is forgotten when a whole unit has passed since its end. So the
+// periods of a user never overlap, whatever calendars they are of, and none allows more than its
+// length is worth.
 
 // The flags of a countedPeriod.
 const (
-	// changingFlag means that the calendar has changed: this period need not be one of the new
-	// calendar's, and the one after it may be transitional.
-	changingFlag = 1 << 62
+	// unusedFlag was set by an earlier version, after a change of calendar.
+	unusedFlag = 1 << 62
 	// partialFlag means that the allowance of this period is proportional to its length.
 	partialFlag = 1 << 63
 	// The excess of a period with overdrawnFlag counts in the next one.
-	periodFlags = overdrawnFlag | changingFlag | partialFlag
+	periodFlags = overdrawnFlag | unusedFlag | partialFlag
 )
 
-// inTransition reports whether a calendar change is in progress in this period.
-func (d countedPeriod) inTransition() bool { return d.has(changingFlag | partialFlag) }
-
-// changeCalendar applies the calendar of the rule r to a state that was spent under the rule old,
-// as of the time at. A period without usage continues, too: otherwise users whose rows were dropped
-// would have an advantage.
-func changeCalendar(old, r *Rule, state []uint64, at int64) {
+// changeUnit applies the calendar of the rule r, which has another unit, to a state that was spent
+// under the rule old, as of the time at. A period without usage continues, too: otherwise users
+// whose rows were dropped would have an advantage.
+func changeUnit(old, r *Rule, state []uint64, at int64) {
 	d := old.periodAt(state, at)
-	switch before, now := old.calendar.unit, r.calendar.unit; {
-	case before == now:
-		d.set(changingFlag, true)
-	case before < now:
+	if old.calendar.unit < r.calendar.unit {
 		d = d.extend(r)
-	default:
+	} else {
 		d = d.shorten(old, r, at)
 	}
-	if d.count == 0 && !d.inTransition() {
+	if d.count == 0 && !d.has(partialFlag) {
 		clear(state)
 	} else {
 		d.store(state)
@@ -93,14 +89,11 @@ func (r *Rule) partialFrom(start int64) countedPeriod {
 	return d
 }
 
-// periodAfter returns the period that follows d. Either d is overdrawn, or the calendar has changed
-// during d. The period after such a change is transitional, unless the calendar has a boundary at
-// the end of d. The excess of an overdrawn period counts in the next.
+// periodAfter returns the period that follows d. It is transitional, unless the calendar has a
+// boundary at the end of d. The excess of an overdrawn period counts in the next.
 func (r *Rule) periodAfter(d countedPeriod) (next countedPeriod) {
-	if d.has(changingFlag) && r.calendar.FirstBoundary(d.End) != d.End {
+	if next.Period = r.calendar.PeriodOf(d.End); next.Start != d.End {
 		next = r.partialFrom(d.End)
-	} else {
-		next.Period = r.calendar.PeriodOf(d.End)
 	}
 	if d.has(overdrawnFlag) {
 		next.count = min(max(0, d.count-r.allowance(d)), maxCarried*r.capacity)
@@ -111,6 +104,13 @@ func (r *Rule) periodAfter(d countedPeriod) (next countedPeriod) {
 
 // maxCarried is the maximum number of later periods whose allowances an overdrawn one uses up.
 const maxCarried = 1000
+
+// forgottenAt returns the second from which a period has no effect on those after it. Then a period
+// of the calendar that contains the time doesn't overlap it.
+func (r *Rule) forgottenAt(d countedPeriod) int64 { return d.End + r.calendar.unit.maxLength() }
+
+// leastAllowance returns how many messages fit in any period.
+func (r *Rule) leastAllowance() int64 { return max(1, r.capacity/2) }
 
 // allowance returns how many messages fit in the period.
 func (r *Rule) allowance(d countedPeriod) int64 {

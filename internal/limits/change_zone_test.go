@@ -25,14 +25,14 @@ func TestZoneChange_SingleMessage(t *testing.T) {
 	run(t, table, []step{{at: 18 * hour, retry: 6 * hour}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 42 * hour}})
 }
 
-func TestZoneChange_SameWithoutRow(t *testing.T) {
-	// A new zone must not give more messages to a user whose row was dropped.
+func TestZoneChange_NewUser(t *testing.T) {
+	// The new zone's day holds at once for a user without usage.
 	table := newTable(t, dailyLimit(48, "UTC", ""))
 	table.judge("8", Request{At: nanos(12 * hour), Cost: 1})
 	table.mustChange(t, 12*hour, dailyLimit(48, "Europe/Berlin", ""))
 	run(t, table, []step{
-		{at: 23.5 * hour, n: 48, ok: true}, {at: 23.5 * hour, retry: 0.5 * hour},
-		{at: day, n: 46, ok: true}, {at: day, retry: 23 * hour}, {at: day + 23*hour, n: 48, ok: true}, {at: day + 23*hour, retry: day},
+		{at: 22.5 * hour, n: 48, ok: true}, {at: 22.5 * hour, retry: 0.5 * hour},
+		{at: 23 * hour, n: 48, ok: true}, {at: day, retry: 23 * hour},
 	})
 }
 

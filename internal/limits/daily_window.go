@@ -4,8 +4,8 @@ import "cmp"
 
 // dailyWindow allows a number of messages in each day, week or month of a calendar.
 //
-// The row holds the current period, so that a decision within that period needs no calendar. See
-// calendar_change.go for what happens if the calendar changes.
+// The row holds the current period, so that a decision within that period needs no calendar, and
+// the user's zone has no effect. See calendar_change.go for the period after it.
 var dailyWindow = algorithm{
 	name: "daily-window",
 	code: 2,
@@ -36,8 +36,8 @@ var dailyWindow = algorithm{
 		d := r.periodAt(state, at)
 		for n > r.allowance(d)-d.count {
 			at = d.End * nanosPerSecond
-			if !d.has(changingFlag | overdrawnFlag) {
-				break // a whole period follows
+			if !d.has(overdrawnFlag) && n <= r.leastAllowance() {
+				break // it fits in any period that follows
 			}
 			d = r.periodAfter(d)
 		}
@@ -83,24 +83,24 @@ var dailyWindow = algorithm{
 
 	expiry: func(r *Rule, state []uint64) int64 {
 		d := loadPeriod(state)
-		if d.count == 0 && !d.inTransition() {
+		if d.End == 0 {
 			return 0
 		}
-		for d.has(changingFlag | overdrawnFlag) {
+		for d.has(overdrawnFlag) {
 			d = r.periodAfter(d)
 		}
-		return d.End * nanosPerSecond
+		return r.forgottenAt(d) * nanosPerSecond
 	},
 
 	rewind: func(r *Rule, state []uint64, last, at int64) {
-		if d := r.periodAt(state, last); d.Start*nanosPerSecond > at {
+		if d := r.periodAt(state, last); d.Start*nanosPerSecond > at && loadPeriod(state).End != 0 {
 			countedPeriod{Period: r.calendar.PeriodOf(at / nanosPerSecond), count: d.count}.store(state)
 		}
 	},
 
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
-		if copy(state, before); old.calendar.name != r.calendar.name {
-			changeCalendar(old, r, state, at)
+		if copy(state, before); old.calendar.unit != r.calendar.unit {
+			changeUnit(old, r, state, at)
 		}
 	},
 
@@ -122,7 +122,7 @@ func loadPeriod(state []uint64) countedPeriod {
 	return countedPeriod{
 		Period: Period{Start: start, End: start + int64(state[0]&(1<<lengthBits-1))},
 		count:  int64(state[1] &^ periodFlags),
-		flags:  state[1] & periodFlags,
+		flags:  state[1] & (overdrawnFlag | partialFlag),
 	}
 }
 
@@ -158,7 +158,13 @@ func (r *Rule) periodAt(state []uint64, at int64) countedPeriod {
 
 // laterPeriod is periodAt for a period after the one in the row.
 func (r *Rule) laterPeriod(state []uint64, at int64) countedPeriod {
-	for d := loadPeriod(state); d.has(changingFlag | overdrawnFlag); {
+	d := loadPeriod(state)
+	for d.has(overdrawnFlag) {
+		if d = r.periodAfter(d); at < d.End*nanosPerSecond {
+			return d
+		}
+	}
+	if d.End != 0 && at < r.forgottenAt(d)*nanosPerSecond {
 		if d = r.periodAfter(d); at < d.End*nanosPerSecond {
 			return d
 		}

@@ -47,7 +47,7 @@ func (p *place) judge(q *Request, d *Decision, others []Place) {
 		return
 	}
 	var accounts [1]account
-	p.open(&accounts[0], q.Roles)
+	p.open(&accounts[0], q)
 	var h hearing // set by field: faster than a struct copy
 	h.accounts, h.request, h.decision = accounts[:], q, d
 	h.judge()
@@ -69,7 +69,7 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	}
 	h := hearing{accounts: accounts[:1+len(others)], request: q, decision: d}
 	for i := range h.accounts {
-		places[i].open(&accounts[i], q.Roles)
+		places[i].open(&accounts[i], q)
 		if i > 0 {
 			accounts[i].order = others[i-1].Order
 		}
@@ -89,15 +89,15 @@ func (t *Table) Peek(user string, q *Request, others ...Place) (d Decision) {
 
 // dryRun returns a hearing that judges by copies of the rows, so its decision has no effects.
 func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *hearing {
-	h := &hearing{request: q, decision: d, accounts: []account{Place{Table: t, User: user}.copy(q.Roles)}}
+	h := &hearing{request: q, decision: d, accounts: []account{Place{Table: t, User: user}.copy(q)}}
 	for _, other := range others {
-		h.accounts = append(h.accounts, other.copy(q.Roles))
+		h.accounts = append(h.accounts, other.copy(q))
 	}
 	return h
 }
 
 // copy returns an account that can be changed without effect.
-func (o Place) copy(roles Roles) (a account) {
+func (o Place) copy(q *Request) (a account) {
 	var p place
 	if o.Table.lock(o.User, &p) {
 		defer p.shard.mu.Unlock()
@@ -107,9 +107,9 @@ func (o Place) copy(roles Roles) (a account) {
 		set := p.shard.set
 		row := make([]uint64, set.width)
 		copy(row, set.fresh)
-		return account{set: set, row: row, rules: set.rulesFor(roles.in(set.roles)), order: o.Order}
+		return account{set: set, row: row, rules: set.rulesIn(q.Zone, q.Roles.in(set.roles)), order: o.Order}
 	}
-	p.open(&a, roles)
+	p.open(&a, q)
 	a.order = o.Order
 	a.row = slices.Clone(a.row)
 	if a.personal != nil {

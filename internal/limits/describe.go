@@ -58,7 +58,7 @@ func DescribeRow(data []byte) (text RowText, err error) {
 	}
 	text.Limits = []UsageText{}
 	for range in.number(MaxLimits) {
-		text.Limits = append(text.Limits, in.describeUsage())
+		text.Limits = append(text.Limits, in.describeUsage(h.last))
 	}
 	if rest := data[in.at:]; h.flags&rowHasGiven != 0 {
 		text.Given = rest
@@ -72,8 +72,8 @@ func DescribeRow(data []byte) (text RowText, err error) {
 	return text, nil
 }
 
-// describeUsage reads the usage of a limit.
-func (in *rowReader) describeUsage() (text UsageText) {
+// describeUsage reads the usage of a limit. The row's last use was at the time last.
+func (in *rowReader) describeUsage(last int64) (text UsageText) {
 	code, name := in.byte(), in.text()
 	a, err := algorithmByCode(code)
 	if err != nil {
@@ -81,7 +81,8 @@ func (in *rowReader) describeUsage() (text UsageText) {
 		return text
 	}
 	var spent spending
-	if in.usage(&spent, a, nil); in.bad {
+	if in.usage(&spent, a, nil); in.bad || !a.isValid(&spent.under, spent.state, last) {
+		in.fail()
 		return text
 	}
 	text = UsageText{Name: string(name), Algorithm: a.name, Calendar: spent.under.calendar.String(), Capacity: spent.under.capacity, State: trim(spent.state)}

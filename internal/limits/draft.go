@@ -68,7 +68,7 @@ func (d *Draft) Changed() bool { return d.changed }
 func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decision) {
 	var accounts [Scopes]account
 	for i, draft := range drafts {
-		draft.rules, draft.order, draft.pinned = draft.set.rulesOf(draft.personal, q.Roles.in(draft.set.roles)), orders[i], false
+		draft.rules, draft.order, draft.pinned = draft.set.rulesOf(draft.personal, q.Zone, q.Roles.in(draft.set.roles)), orders[i], false
 		accounts[i] = draft.account
 	}
 	h := hearing{accounts: accounts[:len(drafts)], request: q, decision: d}
@@ -80,10 +80,11 @@ func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decisi
 
 // Spent is what messages have spent and a row doesn't include yet.
 type Spent struct {
-	At      int64 // when they counted
-	N       int64 // cost of allowed messages
-	Charged int64 // cost of throttled messages, for the limits that count these
-	Roles   Roles // of the author
+	At      int64     // when they counted
+	N       int64     // cost of allowed messages
+	Charged int64     // cost of throttled messages, for the limits that count these
+	Roles   Roles     // of the author
+	Zone    *Timezone // of the author; see Request
 }
 
 // IsZero reports whether nothing was spent.
@@ -91,7 +92,7 @@ func (s Spent) IsZero() bool { return s.N == 0 && s.Charged == 0 }
 
 // Add adds what was spent later.
 func (s *Spent) Add(later Spent) {
-	s.N, s.Charged, s.At, s.Roles = s.N+later.N, s.Charged+later.Charged, later.At, later.Roles
+	s.N, s.Charged, s.At, s.Roles, s.Zone = s.N+later.N, s.Charged+later.Charged, later.At, later.Roles, later.Zone
 }
 
 // Spend spends what was allowed elsewhere, whether it fits or not. Limits that observe spend it
@@ -101,7 +102,7 @@ func (s *Spent) Add(later Spent) {
 func (d *Draft) Spend(s Spent) (overdrawn int64) {
 	d.at = max(s.At, int64(d.row[wordLast]))
 	roles := s.Roles.in(d.set.roles)
-	d.rules = d.set.rulesOf(d.personal, roles)
+	d.rules = d.set.rulesOf(d.personal, s.Zone, roles)
 	for i := range d.rules {
 		r := &d.rules[i]
 		state, n := r.state(d.row), s.N
@@ -240,7 +241,7 @@ func (d *Draft) useRoomOf(set *Set) {
 func ExplainDrafts(drafts []*Draft, orders []map[string]int, q *Request) (d Decision, levels []Level, s Standing) {
 	h := &hearing{request: q, decision: &d}
 	for i, draft := range drafts {
-		draft.rules, draft.order = draft.set.rulesOf(draft.personal, q.Roles.in(draft.set.roles)), orders[i]
+		draft.rules, draft.order = draft.set.rulesOf(draft.personal, q.Zone, q.Roles.in(draft.set.roles)), orders[i]
 		h.accounts = append(h.accounts, draft.account)
 	}
 	levels, s = h.explain()

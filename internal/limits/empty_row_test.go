@@ -51,10 +51,10 @@ func TestEmptyRow(t *testing.T) {
 	}
 }
 
-// TestEmptyRow_Transition checks that an empty row has what a new user has while a day of an
+// TestEmptyRow_Transition checks that an empty row has what a new user has while a period of an
 // earlier policy continues.
 func TestEmptyRow_Transition(t *testing.T) {
-	before, after := mustSet(t, dailyLimit(5, "Europe/Berlin", "04:00")), mustSet(t, dailyLimit(5, "Asia/Tokyo", "00:00"))
+	before, after := mustSet(t, periodLimit(5, "day")), mustSet(t, periodLimit(5, "month"))
 	set := after.After(before, nanos(0))
 	if set.fresh == nil {
 		t.Fatal("a new user's row is empty: the test needs other calendars")

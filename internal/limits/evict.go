@@ -103,7 +103,7 @@ func (s *shard) isHeld(row []uint64, at int64) bool {
 		if r.level(r, state, max(at, int64(row[wordLast]))).remaining() == 0 {
 			return true
 		}
-		if r.calendar != nil && loadPeriod(state).inTransition() {
+		if r.calendar != nil && loadPeriod(state).has(partialFlag) {
 			return true
 		}
 	}

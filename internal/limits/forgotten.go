@@ -61,7 +61,7 @@ func (s *Set) isForgotten(row StateRow, at int64, own *personal) (bool, error) {
 	if err := spent.read(a, data, s.roles, s.rules[i].calendar); err != nil {
 		return false, err
 	}
-	return spent.isOver(at) && spent.isOverUnder(&s.rulesOf(own, spent.roles.bits)[i], at, at), nil
+	return spent.isOver(at) && spent.isOverUnder(&s.rulesOf(own, nil, spent.roles.bits)[i], at, at), nil
 }
 
 // noLimits is the set for a scope in which the policy has no limits.

@@ -48,7 +48,7 @@ func TestForgotten_LimitRows(t *testing.T) {
 		if held == "somebody's own day" {
 			must(t, table.SetOwn("8", Own{Timezone: "Asia/Tokyo"}, nanos(0)))
 		}
-		for i, at := range []float64{5, 5, 60, day, 61, 120, 61} {
+		for i, at := range []float64{5, 5, 60, 2 * day, 61, 120, 61} { // a day is remembered for another one
 			limit := sevenLimits()[i]
 			first := newTable(t, limit)
 			first.send(1, 1)
@@ -63,17 +63,19 @@ func TestForgotten_LimitRows(t *testing.T) {
 func TestForgotten_DayOfAnotherCalendar(t *testing.T) {
 	first := newTable(t, dailyLimit(48, "UTC", ""))
 	first.send(hour, 1)
-	row := first.storedRow(t, "daily")
-	if abroad := newTable(t, dailyLimit(48, "Europe/Berlin", "")); abroad.forgets(t, row, nanos(30*day)) {
-		t.Error("who comes back under another zone goes through its change")
-	}
-	first.mustChange(t, 2*hour, dailyLimit(48, "Europe/Berlin", "")) // the transitional day ends at 47 h
-	row = first.storedRow(t, "daily")
-	for name, table := range map[string]*Table{"the same": first, "removed": newTable(t)} {
-		if table.forgets(t, row, nanos(47*hour)-1) || !table.forgets(t, row, nanos(47*hour)) {
-			t.Errorf("%s: not forgotten just when the transitional day ends", name)
+	check := func(row StateRow, at float64) {
+		t.Helper()
+		for name, table := range map[string]*Table{"the same": first, "another zone": newTable(t, dailyLimit(48, "Asia/Tokyo", "")), "removed": newTable(t)} {
+			if table.forgets(t, row, nanos(at)-1) || !table.forgets(t, row, nanos(at)) {
+				t.Errorf("%s: not forgotten just a day after its day has ended", name)
+			}
 		}
 	}
+	check(first.storedRow(t, "daily"), 2*day)
+	first.mustChange(t, 2*hour, dailyLimit(48, "Europe/Berlin", ""))
+	check(first.storedRow(t, "daily"), 2*day)
+	first.send(25*hour, 1) // in the transitional day, which ends at 47 h
+	check(first.storedRow(t, "daily"), 71*hour)
 }
 
 func TestForgotten_Standing(t *testing.T) {
@@ -138,7 +140,7 @@ func TestRestore_SkipsForgotten(t *testing.T) {
 	first.send(0, 4) // a strike, until 1800
 	first.send(1, 1)
 	rows := rowsOf(first.allDirty())
-	for at, want := range map[float64]string{64.9: " burst daily ", 65: " daily ", 1859.9: " daily ", 1860: "daily ", day + 59.9: "daily ", day + 60: ""} {
+	for at, want := range map[float64]string{64.9: " burst daily ", 65: " daily ", 1859.9: " daily ", 1860: "daily ", 2*day + 59.9: "daily ", 2*day + 60: ""} {
 		second := newTable(t, bucket(3, 4*time.Second), dailyLimit(3, "UTC", ""))
 		got := ""
 		for _, row := range rows {

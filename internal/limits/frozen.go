@@ -43,7 +43,7 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 			return s.later.At, true
 		}
 	}
-	s.later = Request{At: least, Latest: q.Latest, Cost: 1, Roles: q.Roles, Exempt: q.Exempt}
+	s.later = Request{At: least, Latest: q.Latest, Cost: 1, Roles: q.Roles, Zone: q.Zone, Exempt: q.Exempt}
 	return 0, !s.judge(rows, &s.later, &s.decision) && !s.decision.Allowed && s.othersRefuse(len(rows), least)
 }
 

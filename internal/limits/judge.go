@@ -10,6 +10,9 @@ type Request struct {
 	Latest int64
 	Cost   int64 // 1 or more
 	Roles  Roles
+	// Zone is that of the user's days, weeks and months, unless an override has another one. nil
+	// means the limits' zone. It doesn't matter to limits that several users share.
+	Zone   *Timezone
 	Exempt bool // the user's roles or the message's kind exempt the message
 	// UpTo means that only a part of Cost is spent if there is no room for all of it.
 	UpTo bool
@@ -310,7 +313,7 @@ func (h *hearing) spendAll() {
 			}
 		}
 		if a.recordSpend(h.request.Roles.in(a.set.roles)); a.set.unsent > 0 {
-			a.row[a.set.unsent] += uint64(h.cost)
+			a.set.noteUnsent(a.row, h.cost, 0, h.request.Zone)
 		}
 	}
 }
@@ -379,7 +382,7 @@ func (h *hearing) chargeAll() (charged bool) {
 			charged, here = true, true
 		}
 		if here && a.set.unsent > 0 {
-			a.row[a.set.unsent+1] += uint64(h.cost)
+			a.set.noteUnsent(a.row, 0, h.cost, h.request.Zone)
 		}
 	}
 	return charged

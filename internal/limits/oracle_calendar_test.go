@@ -7,31 +7,61 @@ import (
 
 const aDay = int64(24 * time.Hour)
 
-// plainDaily counts in the periods of consecutive calendars.
+// plainDaily counts in the periods of calendars, which never overlap. The calendar is the limit's,
+// or that of the user's zone if the numbers have one.
 type plainDaily struct {
-	days  plainDays
-	start int64
-	count int64
+	calendar *plainCalendar
+	period   plainDay // of the count; zero if none is remembered
+	count    int64
 	// carries is set after a change to shorter periods if what was used exceeds one of them.
 	carries bool
+}
+
+func (d *plainDaily) calendarFor(p plainNumbers) *plainCalendar {
+	if p.calendar != nil {
+		return p.calendar
+	}
+	return d.calendar
+}
+
+// day returns the period that contains the time, which isn't before the last one. That one
+// continues to its end, and is remembered for the length of a period after it.
+func (d *plainDaily) day(at int64, p plainNumbers) plainDay {
+	if at < d.period.end {
+		return d.period
+	}
+	c := d.calendarFor(p)
+	if d.period.end > 0 && at-d.period.end < c.days*aDay {
+		if next := c.after(d.period.end); at < next.end {
+			return next
+		}
+	}
+	return c.day(at)
 }
 
 // at returns the ledger as of a later time.
 func (d *plainDaily) at(at int64, p plainNumbers) plainDaily {
 	now := *d
-	for day := d.days.day(d.start); now.carries && day.end <= at; day = d.days.day(day.end) {
-		next := d.days.day(day.end)
-		now.start, now.count = next.start, max(0, now.count-day.allowance(p.capacity))
-		now.carries = now.count > next.allowance(p.capacity)
+	for now.carries && now.period.end <= at {
+		now = now.carry(p)
 	}
-	if day := d.days.day(at); day.start != now.start {
-		now.start, now.count, now.carries = day.start, 0, false
+	if now.period.end <= at {
+		now.period, now.count, now.carries = now.day(at, p), 0, false
 	}
 	return now
 }
 
+// carry returns the ledger in the period after the one that carries.
+func (d plainDaily) carry(p plainNumbers) plainDaily {
+	d.count = max(0, d.count-d.period.allowance(p.capacity))
+	d.period = d.calendarFor(p).after(d.period.end)
+	d.carries = d.count > d.period.allowance(p.capacity)
+	return d
+}
+
 func (d *plainDaily) room(at int64, p plainNumbers) int64 {
-	return d.days.day(at).allowance(p.capacity) - d.at(at, p).count
+	now := d.at(at, p)
+	return now.period.allowance(p.capacity) - now.count
 }
 
 func (d *plainDaily) fits(at, n int64, p plainNumbers) bool { return n <= d.room(at, p) }
@@ -46,14 +76,15 @@ func (d *plainDaily) charge(at, n int64, p plainNumbers) {
 }
 
 func (d *plainDaily) refund(at, n int64, p plainNumbers) {
-	d.spend(at, -min(n, d.at(at, p).count), p)
+	now := d.at(at, p)
+	d.spend(at, -min(n, now.count), p)
 	d.carries = d.carries && d.room(at, p) < 0
 }
 
-// jump drops usage that had expired at the last use, and turns a later day into the current one.
+// jump turns a later period into the current one, and drops usage that had expired at the last use.
 func (d *plainDaily) jump(last, to int64, p plainNumbers) {
-	if *d = d.at(last, p); d.start > to {
-		d.start = d.days.day(to).start
+	if then := d.at(last, p); then.period.start > to && d.period.end > 0 {
+		d.period, d.count, d.carries = d.calendarFor(p).day(to), then.count, false
 	}
 }
 
@@ -61,19 +92,19 @@ func (d *plainDaily) clone() ledger { c := *d; return &c }
 
 // convert puts another calendar in force.
 func (d *plainDaily) convert(at int64, to *plainCalendar, old, p plainNumbers) {
-	if to.name == d.days.calendar.name {
+	if to.days == d.calendar.days {
+		d.calendar = to
 		return
 	}
 	*d = d.at(at, old)
-	before := d.days.day(at)
-	switch {
-	case to.days > d.days.calendar.days:
-		d.days = plainDays{calendar: to, changeIn: to.partial(before.start)}
+	if to.days > d.calendar.days {
+		d.calendar, d.period = to, to.partial(d.period.start)
 		d.carries = d.carries && d.room(at, p) < 0
-	case to.days < d.days.calendar.days:
+	} else {
 		d.shorten(at, to, old, p)
-	default:
-		d.days = plainDays{calendar: to, changeIn: before}
+	}
+	if d.count == 0 && d.period.whole == 0 {
+		d.period = plainDay{}
 	}
 }
 
@@ -81,12 +112,10 @@ func (d *plainDaily) convert(at int64, to *plainCalendar, old, p plainNumbers) {
 // of the time that has passed also counts in the following ones, but not in those after the old
 // one's end.
 func (d *plainDaily) shorten(at int64, to *plainCalendar, old, p plainNumbers) {
-	before, end := d.days.day(at), d.lastEnd(old)
+	before, end := d.period, d.lastEnd(old)
 	now := to.day(at)
-	d.days = plainDays{calendar: to}
 	if now.start < before.start {
 		now = to.partial(before.start)
-		d.days.changeIn = now
 	}
 	passed := big.NewRat(now.start-before.start, before.end-before.start)
 	share := passed.Mul(passed, big.NewRat(before.allowance(old.capacity), 1))
@@ -95,25 +124,16 @@ func (d *plainDaily) shorten(at int64, to *plainCalendar, old, p plainNumbers) {
 	for left := end - now.end; left > 0; left -= to.days * aDay {
 		most += p.capacity
 	}
-	d.start, d.count = now.start, min(max(min(d.count, now.allowance(p.capacity)), excess), most)
+	d.calendar, d.period, d.count = to, now, min(max(min(d.count, now.allowance(p.capacity)), excess), most)
 	d.carries = d.count > now.allowance(p.capacity)
 }
 
 // lastEnd returns the end of the last period in which the count counts.
-func (d *plainDaily) lastEnd(p plainNumbers) int64 {
-	day, count := d.days.day(d.start), d.count
-	for carries := d.carries; carries; {
-		count = max(0, count-day.allowance(p.capacity))
-		day = d.days.day(day.end)
-		carries = count > day.allowance(p.capacity)
+func (d plainDaily) lastEnd(p plainNumbers) int64 {
+	for d.carries {
+		d = d.carry(p)
 	}
-	return day.end
-}
-
-// plainDays are the periods of a user whose calendar may have changed.
-type plainDays struct {
-	calendar *plainCalendar // the policy in force
-	changeIn plainDay       // the period of the change; zero if none
+	return d.period.end
 }
 
 // plainDay is a period: start is included, end is not.
@@ -129,25 +149,13 @@ func (d plainDay) allowance(messages int64) int64 {
 	return messages
 }
 
-// day returns the period that contains the time, which isn't before the change.
-func (d plainDays) day(at int64) plainDay {
-	if at < d.changeIn.end {
-		return d.changeIn // it continues to its end
+// after returns the period that begins at a time: a transitional one, unless the calendar has a
+// boundary there.
+func (c *plainCalendar) after(start int64) plainDay {
+	if day := c.day(start); day.start == start {
+		return day
 	}
-	if transition := d.transition(); at < transition.end {
-		return transition
-	}
-	return d.calendar.day(at)
-}
-
-// transition returns the transitional period after the one of the change. If a period of the
-// calendar begins right after the one of the change, transition returns the zero value.
-func (d plainDays) transition() plainDay {
-	start := d.changeIn.end
-	if start == 0 || d.calendar.day(start).start == start {
-		return plainDay{}
-	}
-	return d.calendar.partial(start)
+	return c.partial(start)
 }
 
 // partial returns a transitional period. It lasts until the first boundary that is at least half of

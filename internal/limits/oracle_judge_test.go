@@ -64,6 +64,16 @@ func (l Limit) numbersFor(roles Roles) plainNumbers {
 	return plainNumbers{capacity: messages, every: int64(l.Every), slices: max(1, l.Slices)}
 }
 
+// numbersOf returns the numbers for the author of a message.
+func (l Limit) numbersOf(q Request) plainNumbers {
+	p := l.numbersFor(q.Roles)
+	if zone := q.Zone.String(); zone != "" && l.Algorithm == "daily-window" && (l.Scope == PerUser || l.Scope == PerUserEverywhere) {
+		l.Timezone = zone
+		p.calendar = plainCalendarOf(l)
+	}
+	return p
+}
+
 func orElse(a, b int64) int64 {
 	if a != 0 {
 		return a
@@ -93,7 +103,7 @@ func (w *plainPolicy) clear(scope Scope, row *plainRow) {
 		before := row.ledgers[l.Name]
 		row.ledgers[l.Name] = w.newLedger(l)
 		if daily, ok := before.(*plainDaily); ok {
-			row.ledgers[l.Name] = &plainDaily{days: daily.days} // a day continues to its end
+			row.ledgers[l.Name] = &plainDaily{calendar: daily.calendar, period: daily.period} // it continues to its end
 		}
 	}
 }
@@ -103,6 +113,7 @@ func (w *plainPolicy) clear(scope Scope, row *plainRow) {
 func (w *plainPolicy) forget(tables [Scopes]*Table) {
 	for key, row := range w.rows {
 		if !tables[key.scope].has(key.user) {
+			row.ledgers = nil
 			w.clear(key.scope, row)
 			row.last, row.roles, row.exemption, row.exemptUntil = 0, Roles{}, ExemptByRole, 0
 		}
@@ -124,7 +135,7 @@ func (w *plainPolicy) newLedger(l Limit) ledger {
 	case "sliding-log":
 		return &plainLog{}
 	case "daily-window":
-		return &plainDaily{days: plainDays{calendar: w.calendar[l.Name]}}
+		return &plainDaily{calendar: w.calendar[l.Name]}
 	}
 	panic(l.Algorithm)
 }
@@ -146,14 +157,14 @@ func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit
 			at[scope], row.last, row.strikeAt = q.At, q.At, min(row.strikeAt, q.At)
 			for _, l := range w.limits {
 				if l.Scope == scope {
-					row.ledgers[l.Name].jump(last, q.At, l.numbersFor(q.Roles))
+					row.ledgers[l.Name].jump(last, q.At, l.numbersOf(q))
 				}
 			}
 		}
 	}
 	for _, l := range w.limits {
 		row := w.row(w.key(l.Scope, user))
-		usedLimits = append(usedLimits, usedLimit{Limit: l, plainRow: row, ledger: row.ledgers[l.Name], p: l.numbersFor(q.Roles), at: at[l.Scope]})
+		usedLimits = append(usedLimits, usedLimit{Limit: l, plainRow: row, ledger: row.ledgers[l.Name], p: l.numbersOf(q), at: at[l.Scope]})
 	}
 	return usedLimits
 }
@@ -328,7 +339,7 @@ func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until
 			name = l.Name
 		}
 		if ok && l.Period == "" {
-			until = days.days.day(at).end
+			until = days.day(at, plainNumbers{}).end
 			break
 		}
 	}
@@ -345,7 +356,7 @@ func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until
 				until = ledger.start + p.every
 			}
 		case *plainDaily:
-			until = ledger.days.day(at).end
+			until = ledger.day(at, p).end
 		}
 	}
 	row.grants = append(row.grants, plainGrant{name, n, until})

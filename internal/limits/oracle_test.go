@@ -28,7 +28,8 @@ type plainNumbers struct {
 	every    int64 // or the refill
 	// extraCapacity and extraEvery are a cascade's second bucket.
 	extraCapacity, extraEvery int64
-	slices                    int64 // of a sliding window
+	slices                    int64          // of a sliding window
+	calendar                  *plainCalendar // of a daily window in the user's zone; nil if the user has none
 }
 
 func (p plainNumbers) full() int64 { return p.capacity * p.every }

@@ -107,8 +107,8 @@ func turningPoints(usedLimits []usedLimit, at int64) (turns []int64) {
 	for _, s := range usedLimits {
 		if days, ok := s.ledger.(*plainDaily); ok {
 			t := max(at, s.at)
-			for range 3 { // the rest of a period, a transitional one, a whole one
-				t = days.days.day(t).end
+			for range 4 { // the rest of a period, a transitional one, the rest of one, a whole one
+				t = days.day(t, s.p).end
 				turns = append(turns, t)
 			}
 		}

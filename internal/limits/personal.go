@@ -62,6 +62,9 @@ type personal struct {
 	// nil before they are first needed.
 	rules []Rule
 	roles uint64
+	// zoned are the rules in the zone of the user's last message, if that matters; otherwise nil.
+	zoned []Rule
+	zone  *Timezone
 }
 
 // copy returns a copy whose grants can be used without effect on p.
@@ -79,7 +82,7 @@ func (p *personal) rulesFor(s *Set, roles uint64) []Rule {
 	if roles = s.choice(roles); p.rules != nil && p.roles == roles {
 		return p.rules
 	}
-	p.rules, p.roles = slices.Clone(s.rulesFor(roles)), roles
+	p.rules, p.roles, p.zoned = slices.Clone(s.rulesFor(roles)), roles, nil
 	for i := range p.rules {
 		if own, err := p.rule(s, i, p.rules[i]); err == nil {
 			// A policy change may have made the user's own numbers invalid. The numbers of the
@@ -88,6 +91,19 @@ func (p *personal) rulesFor(s *Set, roles uint64) []Rule {
 		}
 	}
 	return p.rules
+}
+
+// rulesIn returns the limits as they apply to this user in a zone. The zone of the override takes
+// precedence.
+func (p *personal) rulesIn(s *Set, zone *Timezone, roles uint64) []Rule {
+	rules := p.rulesFor(s, roles)
+	if zone == nil || p.Timezone != "" || s.zoned == nil {
+		return rules
+	}
+	if p.zoned == nil || p.zone != zone {
+		p.zoned, p.zone = rulesInZone(rules, zone), zone
+	}
+	return p.zoned
 }
 
 // rule returns the user's version of limit i. r is the version for the user's roles.
@@ -213,7 +229,7 @@ func (a *account) personalRecord() *personal {
 }
 
 // spentRules returns the rules under which the account's state was spent.
-func (a *account) spentRules() []Rule { return a.set.rulesOf(a.personal, a.set.rolesOf(a.row)) }
+func (a *account) spentRules() []Rule { return a.set.rulesOf(a.personal, nil, a.set.rolesOf(a.row)) }
 
 // rulesOf returns the rules under which a row's state was spent.
 func (s *shard) rulesOf(row []uint64) []Rule {
@@ -232,11 +248,11 @@ func (p *place) personal() *personal {
 	return nil
 }
 
-// rulesOf returns the limits as they apply to a user with the personal record own, which may be
-// nil.
-func (s *Set) rulesOf(own *personal, roles uint64) []Rule {
+// rulesOf returns the limits as they apply to a user in a zone with the personal record own, which
+// may be nil.
+func (s *Set) rulesOf(own *personal, zone *Timezone, roles uint64) []Rule {
 	if own != nil {
-		return own.rulesFor(s, roles)
+		return own.rulesIn(s, zone, roles)
 	}
-	return s.rulesFor(roles)
+	return s.rulesIn(zone, roles)
 }

@@ -69,7 +69,7 @@ func TestOwn_Log(t *testing.T) {
 
 func TestOwn_Zone(t *testing.T) {
 	// The UTC day continues to its end. The next midnight in Tokyo is 15 h later, so 15/24 of the
-	// allowance apply to these 15 h.
+	// allowance apply to these 15 h. A user without usage is in the Tokyo day at once.
 	for _, seen := range []bool{true, false} {
 		table := newTable(t, dailyLimit(48, "UTC", ""))
 		if seen {
@@ -77,14 +77,14 @@ func TestOwn_Zone(t *testing.T) {
 		}
 		table.mustSetOwn(t, 2*hour, Own{Timezone: "Asia/Tokyo"})
 		if seen {
-			run(t, table, []step{{at: 16 * hour, n: 41, retry: 23 * hour}, {at: 16 * hour, n: 40, ok: true}})
+			run(t, table, []step{
+				{at: 16 * hour, n: 41, retry: 23 * hour}, {at: 16 * hour, n: 40, ok: true}, {at: 16 * hour, retry: 8 * hour},
+				{at: 24 * hour, n: 30, ok: true}, {at: 24 * hour, retry: 15 * hour},
+			})
 		} else {
-			run(t, table, []step{{at: 16 * hour, n: 48, ok: true}})
+			run(t, table, []step{{at: 16 * hour, n: 48, ok: true}, {at: 24 * hour, retry: 15 * hour}})
 		}
-		run(t, table, []step{
-			{at: 16 * hour, retry: 8 * hour}, {at: 24 * hour, n: 30, ok: true}, {at: 24 * hour, retry: 15 * hour},
-			{at: 39 * hour, n: 48, ok: true}, {at: 39 * hour, retry: 24 * hour},
-		})
+		run(t, table, []step{{at: 39 * hour, n: 48, ok: true}, {at: 39 * hour, retry: 24 * hour}})
 		if d := table.judge("8", Request{At: nanos(39 * hour), Cost: 48}); !d.Allowed || d.ResetAt != nanos(48*hour) {
 			t.Errorf("another user's day ends at %d", d.ResetAt)
 		}

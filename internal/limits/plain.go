@@ -18,14 +18,14 @@ func (s *Set) judgePlain(row []uint64, q *Request, d *Decision) (changed bool) {
 	}
 	d.At = max(q.At, int64(row[wordLast]))
 	roles := q.Roles.in(s.roles)
-	rules := s.rulesFor(roles)
+	rules := s.rulesIn(q.Zone, roles)
 	blocking, until := findPlainBlock(rules, row, d.At, q.Cost)
 	if blocking == nil {
 		d.spendPlain(rules, row, q.Cost)
 		row[wordLast] = uint64(d.At)
 		s.setRoles(row, roles)
 		if s.unsent > 0 {
-			row[s.unsent] += uint64(q.Cost)
+			s.noteUnsent(row, q.Cost, 0, q.Zone)
 		}
 		return true
 	}

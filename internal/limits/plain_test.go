@@ -31,7 +31,7 @@ func TestJudgePlain_EqualsHearing(t *testing.T) {
 				if got := table.judge(user, q); !equalDecisions(got, want) {
 					t.Fatalf("message %d, %+v: %+v, want %+v", i, q, got, want)
 				}
-				got, wantRow := Place{Table: table, User: user}.copy(Roles{}).row, h.accounts[0].row
+				got, wantRow := Place{Table: table, User: user}.copy(&Request{}).row, h.accounts[0].row
 				for _, row := range [][]uint64{got, wantRow} {
 					row[wordUser] = 0                                          // not set in the row of a new user
 					row[wordMeta] = row[wordMeta] & (1<<seriesShift - 1) &^ 15 // series begin at random

@@ -51,7 +51,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 func (p *place) restore(i int, spent *spending, at, before int64) {
 	p.find()
 	s := p.shard
-	rule := &s.set.rulesOf(p.personal(), spent.roles.bits)[i]
+	rule := &s.set.rulesOf(p.personal(), nil, spent.roles.bits)[i]
 	if spent.isOver(before) && spent.isOverUnder(rule, at, before) {
 		return
 	}

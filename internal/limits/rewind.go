@@ -10,7 +10,7 @@ func (t *Table) Rewind(at int64) {
 			if row := s.row(slot); s.inUse(slot) && int64(row[wordLast]) > at {
 				p := place{shard: s, slot: slot, key: row[wordUser]}
 				var a account
-				p.open(&a, Roles{s.set.roles, s.set.rolesOf(row)})
+				p.open(&a, &Request{Roles: Roles{s.set.roles, s.set.rolesOf(row)}})
 				a.rewind(at)
 				p.recordChange(&a)
 			}

@@ -71,7 +71,7 @@ func TestRoles_ChangeByName(t *testing.T) {
 		rules := p.shard.rulesOf(p.shard.row(p.slot))
 		p.shard.mu.Unlock()
 		want := limit.Roles[role].Burst
-		if got := row.set.rulesOf(nil, row.set.rolesOf(row.words)); rules[0].capacity != want || got[0].capacity != want {
+		if got := row.set.rulesOf(nil, nil, row.set.rolesOf(row.words)); rules[0].capacity != want || got[0].capacity != want {
 			rt.Fatalf("%s has %d and %d, want %d", role, rules[0].capacity, got[0].capacity, want)
 		}
 	})

@@ -194,7 +194,7 @@ func (in *rowReader) measureLimits(set *Set) (room []int) {
 
 // limits reads the usage of all limits.
 func (in *rowReader) limits(row *Row, since, last int64) {
-	rules := row.set.rulesOf(row.personal, row.set.rolesOf(row.words))
+	rules := row.set.rulesOf(row.personal, nil, row.set.rolesOf(row.words))
 	spent := spendings.Get().(*spending)
 	defer spendings.Put(spent)
 	count := in.number(MaxLimits)

@@ -127,6 +127,7 @@ func (w *world) request() Request {
 		Cost:  rapid.SampledFrom([]int64{1, 1, 1, 2, 3, 5, 8}).Draw(w.rt, "cost"),
 		Roles: rapid.SampledFrom([]Roles{{}, rolesOf(), rolesOf("subscriber"), wideRoles.Everyone().With("vip"), rolesOf("vip", "subscriber")}).Draw(w.rt, "roles"),
 		UpTo:  rapid.IntRange(0, 5).Draw(w.rt, "up to") == 0,
+		Zone:  TimezoneOf(rapid.SampledFrom([]string{"", "", "Asia/Tokyo", "Asia/Kolkata", "America/Lima", "Europe/Berlin"}).Draw(w.rt, "zone of the user")),
 
 		Exempt: rapid.IntRange(0, 9).Draw(w.rt, "exempt by the roles") == 0,
 	}

@@ -54,12 +54,13 @@ type Set struct {
 	byRole   []roleRules
 	numbered uint64
 	variants *variants
-	head     int // words before the first limit's state
-	width    int // row width in words
+	zoned    *zoned // nil if users' zones don't matter
+	head     int    // words before the first limit's state
+	width    int    // row width in words
 	// noted is the same set for a table that counts what was spent; see Table.CountUnsent. In that
 	// set, unsent is the index of the words for it: what allowed messages have spent, what
-	// throttled messages have counted, and the time of the last strike that isn't unsent. In other
-	// sets it is 0.
+	// throttled messages have counted together with the number of the user's zone, and the time of
+	// the last strike that isn't unsent. In other sets it is 0.
 	noted  *Set
 	unsent int
 	// roomyOf is the set that this one was made from, with more room; nil for other sets.
@@ -118,18 +119,17 @@ func Compile(limits []Limit, roles *RoleList, strikes Strikes) (Sets, error) {
 		if len(of) == 0 && Scope(scope) != PerUser {
 			continue
 		}
-		s, err := newSet(of, roles, strikes)
+		s, err := newSet(of, Scope(scope), roles, strikes)
 		if err != nil {
 			return Sets{}, err
 		}
-		s.shared = Scope(scope).IsShared()
 		sets[scope] = s
 	}
 	return sets, nil
 }
 
-func newSet(limits []Limit, roles *RoleList, strikes Strikes) (*Set, error) {
-	s := &Set{limits: limits, roles: roles, strikes: strikes, head: headerWords}
+func newSet(limits []Limit, scope Scope, roles *RoleList, strikes Strikes) (*Set, error) {
+	s := &Set{limits: limits, roles: roles, strikes: strikes, head: headerWords, shared: scope.IsShared()}
 	if roles == nil {
 		s.roles = new(RoleList)
 	}
@@ -151,6 +151,7 @@ func newSet(limits []Limit, roles *RoleList, strikes Strikes) (*Set, error) {
 	if err := s.layOut(); err != nil {
 		return nil, err
 	}
+	s.zoned = s.newZoned()
 	noted := *s
 	noted.addUnsent()
 	s.noted = &noted
@@ -258,6 +259,7 @@ func (s *Set) withRoom(needed []int) *Set {
 	roomy := *s
 	roomy.roomyOf, roomy.fresh = s.origin(), nil
 	roomy.rules, roomy.byRole, roomy.variants = slices.Clone(s.rules), slices.Clone(s.byRole), newVariants()
+	roomy.zoned = s.newZoned()
 	for i := range roomy.byRole {
 		roomy.byRole[i].rules = slices.Clone(s.byRole[i].rules)
 	}

@@ -148,7 +148,7 @@ func (r *Row) append(b []byte, computed int64) []byte {
 	if h.flags&rowHasStanding != 0 {
 		b = appendNumbers(b, uint64(strikeCount(r.words)), r.words[wordStrikeAt], r.words[wordSilentUntil])
 	}
-	rules := r.set.rulesOf(r.personal, r.set.rolesOf(r.words))
+	rules := r.set.rulesOf(r.personal, nil, r.set.rolesOf(r.words))
 	b = appendNumbers(b, uint64(len(rules)+len(r.foreign)))
 	for i := range rules {
 		b = rules[i].appendUsage(b, r.words)
@@ -196,7 +196,7 @@ func (r *Row) computeUntil() int64 {
 	if _, lapseAt := r.set.countStrikes(r.words, math.MinInt64); lapseAt != 0 {
 		until = max(until, lapseAt)
 	}
-	rules := r.set.rulesOf(r.personal, r.set.rolesOf(r.words))
+	rules := r.set.rulesOf(r.personal, nil, r.set.rolesOf(r.words))
 	for i := range rules {
 		until = max(until, rules[i].expiry(&rules[i], rules[i].state(r.words)))
 	}

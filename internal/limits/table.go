@@ -126,13 +126,13 @@ func (p *place) add() {
 }
 
 // open prepares the account of the row for a decision.
-func (p *place) open(a *account, r Roles) {
+func (p *place) open(a *account, q *Request) {
 	s := p.shard
-	roles := r.in(s.set.roles)
-	a.set, a.row, a.rules = s.set, s.row(p.slot), s.set.rulesFor(roles)
+	roles := q.Roles.in(s.set.roles)
+	a.set, a.row, a.rules = s.set, s.row(p.slot), s.set.rulesIn(q.Zone, roles)
 	if hasFlag(a.row, personalFlag) {
 		a.personal = s.personal[p.key]
-		a.rules = a.personal.rulesFor(s.set, roles)
+		a.rules = a.personal.rulesIn(s.set, q.Zone, roles)
 	}
 }
 

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Dropped counts the rows that some tables drop. Fresh rows equaled a new user's. Evicted rows are
 // other rows, dropped because a table's memory was used up. Held rows are evicted rows whose users
-// were throttled, had strikes or grants, or had a calendar change in progress. Unsent rows are
+// were throttled, had strikes or grants, or were in a transitional period. Unsent rows are
 // evicted rows of which TakeUnsent hasn't returned everything.
 type Dropped struct{ Fresh, Evicted, Held, Unsent atomic.Int64 }
 

@@ -27,8 +27,9 @@ func (t *Table) sweep(at int64, users []string) {
 }
 
 func TestTidy_DropsFreshRows(t *testing.T) {
-	// The numbers say when each algorithm has forgotten a message of second 1.
-	for i, forgotten := range []float64{5, 5, 60, day, 61, 120, 61} {
+	// The numbers say when each algorithm has forgotten a message of second 1. A day is remembered
+	// for another one.
+	for i, forgotten := range []float64{5, 5, 60, 2 * day, 61, 120, 61} {
 		limit := sevenLimits()[i]
 		for late, want := range map[int64]bool{-1: true, 0: false} {
 			table := newTable(t, limit)
@@ -91,19 +92,20 @@ func TestTidy_KeepsOtherRows(t *testing.T) {
 	}
 }
 
-func TestTidy_KeepsPendingZones(t *testing.T) {
+func TestTidy_KeepsTransitionalDays(t *testing.T) {
 	table := newTable(t, dailyLimit(48, "UTC", ""))
 	users := table.sameShard(13, "1")
 	table.judge(users[0], Request{At: nanos(hour), Cost: 1})
 	table.mustChange(t, 2*hour, dailyLimit(48, "Europe/Berlin", "")) // the transitional day ends at 47 h
-	table.sweep(nanos(47*hour+60)-1, users[1:])
+	table.judge(users[0], Request{At: nanos(day), Cost: 1})
+	table.sweep(nanos(71*hour+60)-1, users[1:])
 	if !table.has(users[0]) {
-		t.Error("a row has gone within its transitional day")
+		t.Error("a row has gone within a day of its transitional day")
 	}
-	table.sweep(nanos(47*hour+60), users[5:])
-	table.sweep(nanos(47*hour+60), users[9:])
+	table.sweep(nanos(71*hour+60), users[5:])
+	table.sweep(nanos(71*hour+60), users[9:])
 	if table.has(users[0]) {
-		t.Error("a row has stayed after its transitional day")
+		t.Error("a row has stayed for more than a day after its transitional day")
 	}
 }
 

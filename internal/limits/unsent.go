@@ -67,9 +67,17 @@ func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 	return u, true
 }
 
+// noteUnsent adds what a user in a zone has spent, and what throttled messages have counted, to what
+// wasn't sent yet.
+func (s *Set) noteUnsent(row []uint64, n, charged int64, zone *Timezone) {
+	row[s.unsent] += uint64(n)
+	row[s.unsent+1] = withZone(row[s.unsent+1]+uint64(charged), zone)
+}
+
 // unsentOf returns the usage in a row that wasn't sent yet.
 func (s *Set) unsentOf(row []uint64) Spent {
-	return Spent{At: int64(row[wordLast]), N: int64(row[s.unsent]), Charged: int64(row[s.unsent+1]), Roles: Roles{s.roles, s.rolesOf(row)}}
+	charged := row[s.unsent+1]
+	return Spent{At: int64(row[wordLast]), N: int64(row[s.unsent]), Charged: int64(charged & zoneCount), Roles: Roles{s.roles, s.rolesOf(row)}, Zone: zoneIn(charged)}
 }
 
 // TakeUnsentOf is TakeUnsent for one user. It returns false if the user has spent nothing since the

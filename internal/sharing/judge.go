@@ -116,6 +116,6 @@ func (rows *knownRows) rememberRefusal(ref rowRef, row *limits.Row, q *limits.Re
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if known := t.rows[ref.key]; known != nil && known.row == row {
-		known.refusal = &refusal{set: ref.set, roles: q.Roles, exempt: q.Exempt, from: q.At, to: until, decision: *d}
+		known.refusal = &refusal{set: ref.set, roles: q.Roles, zone: q.Zone, exempt: q.Exempt, from: q.At, to: until, decision: *d}
 	}
 }

@@ -54,6 +54,7 @@ type try struct {
 type refusal struct {
 	set      *limits.Set
 	roles    limits.Roles
+	zone     *limits.Timezone
 	exempt   bool
 	from, to int64
 	decision limits.Decision
@@ -71,7 +72,7 @@ const certain = 10 * time.Second
 
 // repeat fills in the decision on a request, if the refusal certainly holds for it.
 func (r *refusal) repeat(set *limits.Set, q *limits.Request, skew int64, d *limits.Decision) bool {
-	if r == nil || r.set != set || r.roles != q.Roles || r.exempt != q.Exempt || q.Cost != 1 || q.UpTo || q.Try || q.At < r.from || q.At+skew > r.to {
+	if r == nil || r.set != set || r.roles != q.Roles || r.zone != q.Zone || r.exempt != q.Exempt || q.Cost != 1 || q.UpTo || q.Try || q.At < r.from || q.At+skew > r.to {
 		return false
 	}
 	*d = r.decision

@@ -182,7 +182,7 @@ func (b *batch) recordOffline(s *Rows, err error, unknown bool, now int64) {
 func (b *batch) recordSpent() {
 	for _, req := range b.requests {
 		d := &req.decision
-		spent := limits.Spent{At: d.At, N: max(0, d.Taken), Roles: req.message.Roles}
+		spent := limits.Spent{At: d.At, N: max(0, d.Taken), Roles: req.message.Roles, Zone: req.message.Zone}
 		if !d.Allowed && d.Counted > 0 {
 			spent.Charged = req.message.Cost
 		}
