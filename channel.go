@@ -1,7 +1,9 @@
 package chatguard
 
 import (
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,10 +50,7 @@ type channelTable []atomic.Pointer[channel]
 
 const leastChannelSlots = 8
 
-var (
-	channelSeed = maphash.MakeSeed()
-	gone        = new(channel)
-)
+var gone = new(channel)
 
 // find returns a known channel, or nil.
 func (m *channelMap) find(id string) *channel {
@@ -65,11 +64,36 @@ func (m *channelMap) find(id string) *channel {
 // find returns the channel and its slot, or nil and the slot where it belongs.
 func (t channelTable) find(id string) (found *channel, slot int) {
 	mask := len(t) - 1
-	for slot = int(maphash.String(channelSeed, id)) & mask; ; slot = (slot + 1) & mask {
+	for slot = int(hashChannel(id)) & mask; ; slot = (slot + 1) & mask {
 		if found = t[slot].Load(); found == nil || found.id == id && found != gone {
 			return found, slot
 		}
 	}
+}
+
+// The keys of hashChannel are unknown to outsiders, so they can't predict a hash.
+var (
+	channelSeed       = maphash.MakeSeed()
+	firstKey, lastKey = maphash.String(channelSeed, "first"), maphash.String(channelSeed, "last")
+)
+
+// hashChannel returns the hash of a channel ID. If the ID is short, as nearly all are, it takes a
+// third of the time of maphash: the ID's first and last bytes are two factors, with a secret each.
+func hashChannel(id string) uint64 {
+	var first, last uint64
+	switch n := len(id); {
+	case n > 16:
+		return maphash.String(channelSeed, id)
+	case n >= 8:
+		first, last = binary.LittleEndian.Uint64([]byte(id[:8])), binary.LittleEndian.Uint64([]byte(id[n-8:]))
+	default:
+		for i := range n {
+			first = first<<8 | uint64(id[i])
+		}
+		last = uint64(n)
+	}
+	hi, lo := bits.Mul64(first^firstKey, last^lastKey)
+	return hi ^ lo
 }
 
 // basePolicy returns the policy of channels without their own.

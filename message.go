@@ -106,8 +106,9 @@ func checkID(id string, missing error) error {
 
 // nanoseconds converts a time to the unit used in decisions.
 func nanoseconds(t time.Time) (int64, error) {
-	if s := t.Unix(); s < 0 || s >= limits.MaxTime/int64(time.Second) {
+	s := t.Unix()
+	if s < 0 || s >= limits.MaxTime/int64(time.Second) {
 		return 0, ErrTime
 	}
-	return t.UnixNano(), nil
+	return s*int64(time.Second) + int64(t.Nanosecond()), nil
 }

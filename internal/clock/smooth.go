@@ -25,8 +25,9 @@ const (
 type Smooth struct {
 	// read returns the time since the start, by the wall clock and by the monotonic clock.
 	read    func() (wall, elapsed time.Duration)
-	elapsed func() time.Duration // the second result of read
-	start   int64                // in nanoseconds since the Unix epoch
+	elapsed func() time.Duration // the second result of read; nil means the time since began
+	began   time.Time
+	start   int64 // in nanoseconds since the Unix epoch
 	drawn   atomic.Pointer[drawing]
 	checked atomic.Int64 // when the wall clock was last read, in nanoseconds since the start
 	// JumpedBack is called after a jump back, in the goroutine whose reading detects the jump. It
@@ -43,13 +44,13 @@ type drawing struct {
 
 // NewSmooth returns a clock that reads this machine's clocks.
 func NewSmooth() *Smooth {
-	start := time.Now()
-	wall := start.UnixNano()
-	c := SmoothOf(start, func() (time.Duration, time.Duration) {
+	began := time.Now()
+	c := &Smooth{began: began, start: began.UnixNano()}
+	c.read = func() (time.Duration, time.Duration) {
 		now := time.Now()
-		return time.Duration(now.UnixNano() - wall), now.Sub(start)
-	})
-	c.elapsed = func() time.Duration { return time.Since(start) }
+		return time.Duration(now.UnixNano() - c.start), now.Sub(began)
+	}
+	c.drawn.Store(&drawing{})
 	return c
 }
 
@@ -67,7 +68,12 @@ func SmoothOf(start time.Time, read func() (wall, elapsed time.Duration)) *Smoot
 
 // Now returns the time.
 func (c *Smooth) Now() time.Time {
-	elapsed := c.elapsed()
+	var elapsed time.Duration
+	if c.elapsed == nil {
+		elapsed = time.Since(c.began) // a call through a variable takes longer
+	} else {
+		elapsed = c.elapsed()
+	}
 	if checked := c.checked.Load(); elapsed-time.Duration(checked) >= checkEvery && c.checked.CompareAndSwap(checked, int64(elapsed)) {
 		elapsed = c.follow()
 	}
