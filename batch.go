@@ -66,7 +66,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		}
 	}
 	c := &b.cases[b.count]
-	if err := m.fillRequest(&c.Request, at, b.channel.policy.Load()); err != nil {
+	if err := m.fillRequest(&c.Request, instant(at), b.channel.policy.Load()); err != nil {
 		return err
 	}
 	if c.Request.Latest = b.guard.present.OnTime(c.Request.At); c.Request.Latest == 0 {
@@ -130,8 +130,8 @@ func (b *batch) reopen(first int) {
 	b.channel = b.guard.channels.get(b.channel.id, b.verdicts[first].At)
 	policy := b.channel.policy.Load()
 	for i := first; i < b.count; i++ {
-		// The message has been checked: there is no error.
-		_ = b.messages[i].fillRequest(&b.cases[i].Request, b.verdicts[i].At, policy)
+		q := &b.cases[i].Request
+		_ = b.messages[i].fillRequest(q, q.At, policy) // the message has been checked: there is no error
 	}
 }
 

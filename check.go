@@ -43,14 +43,18 @@ const (
 func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
 	c := g.channels.known.find(m.ChannelID)
 	var clock sharing.Reading
-	at := m.SentAt
-	if g.channels.exact {
-		clock = g.channels.rows.Read()
-	} else if at.IsZero() {
-		clock.Now = g.Now()
-	}
-	if at.IsZero() {
-		at = clock.Now
+	at, ns := m.SentAt, int64(0)
+	switch {
+	case g.channels.exact:
+		if clock = g.channels.rows.Read(); at.IsZero() {
+			at = clock.Now
+		}
+		ns = instant(at)
+	case at.IsZero():
+		at, ns = g.readClock()
+		clock.Now = at
+	default:
+		ns = instant(at)
 	}
 	if c == nil {
 		if c = g.channels.get(m.ChannelID, at); c == nil {
@@ -59,7 +63,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	}
 	var q limits.Request
 	q.UpTo, q.Try = mode == upTo, mode == waiting
-	if err := m.fillRequest(&q, at, c.policy.Load()); err != nil {
+	if err := m.fillRequest(&q, ns, c.policy.Load()); err != nil {
 		return 0, err
 	}
 	if q.Latest = g.present.OnTime(q.At); q.Latest == 0 {
@@ -128,12 +132,16 @@ func (cs *channels) judge(c *channel, userID string, q *limits.Request, d *limit
 	return c.table.Judge(userID, q, d, cs.places(c, userID, &room)...)
 }
 
-// fillRequest fills in q with what the limits need to know about a message sent at the given time.
-// It returns an error if the message can't be judged.
-func (m *Message) fillRequest(q *limits.Request, at time.Time, policy *compiled) (err error) {
-	if q.At, err = m.check(at); err != nil {
+// fillRequest fills in q with what the limits need to know about a message sent at the given
+// instant. It returns an error if the message can't be judged.
+func (m *Message) fillRequest(q *limits.Request, at int64, policy *compiled) error {
+	if err := m.checkIDs(); err != nil {
 		return err
 	}
+	if at < 0 || at >= limits.MaxTime {
+		return ErrTime
+	}
+	q.At = at
 	roles := policy.roles.Everyone()
 	for _, role := range m.User.Roles {
 		roles = roles.With(string(role))
@@ -148,18 +156,18 @@ func (c *compiled) exemptsAny(kinds []string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(c.policy.ExemptKinds, kind) })
 }
 
-// check returns the given time in nanoseconds. It returns an error if the message can't be judged.
-func (m *Message) check(at time.Time) (ns int64, err error) {
+// checkIDs returns an error if the message can't be judged, whatever its time is.
+func (m *Message) checkIDs() error {
+	if uint(len(m.ChannelID)-1) < maxID && uint(len(m.User.ID)-1) < maxID && m.Cost >= 0 {
+		return nil // nearly always
+	}
 	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
-		return 0, err
+		return err
 	}
 	if err := checkID(m.User.ID, ErrNoUser); err != nil {
-		return 0, err
+		return err
 	}
-	if m.Cost < 0 {
-		return 0, ErrCost
-	}
-	return nanoseconds(at)
+	return ErrCost
 }
 
 // fillCommon fills in the fields common to all verdicts; v must be zero.

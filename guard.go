@@ -132,10 +132,17 @@ func (g *Guard) isDegraded() bool { return g.degraded.Load() || g.unexchanged.Lo
 // this time for a message without one. Use Now to grant, reset or explain at the current time.
 func (g *Guard) Now() time.Time {
 	g.created()
-	if g.own != nil {
-		return g.own.Now() // without the way through a variable
-	}
 	return g.now()
+}
+
+// readClock returns Now and its instant.
+func (g *Guard) readClock() (now time.Time, ns int64) {
+	if g.own == nil {
+		now = g.Now()
+		return now, instant(now)
+	}
+	ns = g.own.Nanoseconds() // without the way through a variable
+	return time.Unix(0, ns), ns
 }
 
 // created panics if New hasn't created the Guard.

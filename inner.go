@@ -32,7 +32,7 @@ func (g inner) IsExempt(m Message) bool {
 		at = g.Now()
 	}
 	var q limits.Request
-	if m.fillRequest(&q, at, g.channels.inForce(m.ChannelID)) != nil {
+	if m.fillRequest(&q, instant(at), g.channels.inForce(m.ChannelID)) != nil {
 		return false
 	}
 	var own limits.Own

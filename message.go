@@ -45,11 +45,10 @@ type Message struct {
 // Validate returns nil if the message can be judged. Otherwise it returns the error that Check
 // would return: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime.
 func (m Message) Validate() error {
-	at := m.SentAt
-	if at.IsZero() {
-		at = time.Unix(0, 0) // the current time is always valid
+	err := m.checkIDs()
+	if err == nil && !m.SentAt.IsZero() { // the current time is always valid
+		_, err = nanoseconds(m.SentAt)
 	}
-	_, err := m.check(at)
 	return err
 }
 
@@ -111,4 +110,14 @@ func nanoseconds(t time.Time) (int64, error) {
 		return 0, ErrTime
 	}
 	return s*int64(time.Second) + int64(t.Nanosecond()), nil
+}
+
+// instant is nanoseconds for fillRequest. It is negative at a time at which no message can be
+// judged.
+func instant(t time.Time) int64 {
+	ns, err := nanoseconds(t)
+	if err != nil {
+		return -1
+	}
+	return ns
 }

@@ -85,7 +85,7 @@ func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 		run.channel = g.channels.new(m.ChannelID, g.channels.basePolicy())
 	}
 	run.policy, run.degraded = run.channel.policy.Load(), g.isDegraded()
-	if err := m.fillRequest(&run.request, run.at, run.policy); err != nil {
+	if err := m.fillRequest(&run.request, instant(run.at), run.policy); err != nil {
 		return run, err
 	}
 	run.request.Latest = g.present.Peek(run.request.At, m.User.ID, m.SentAt.IsZero())

@@ -67,7 +67,10 @@ func SmoothOf(start time.Time, read func() (wall, elapsed time.Duration)) *Smoot
 }
 
 // Now returns the time.
-func (c *Smooth) Now() time.Time {
+func (c *Smooth) Now() time.Time { return time.Unix(0, c.Nanoseconds()) }
+
+// Nanoseconds returns the time in nanoseconds since the Unix epoch.
+func (c *Smooth) Nanoseconds() int64 {
 	var elapsed time.Duration
 	if c.elapsed == nil {
 		elapsed = time.Since(c.began) // a call through a variable takes longer
@@ -77,7 +80,7 @@ func (c *Smooth) Now() time.Time {
 	if checked := c.checked.Load(); elapsed-time.Duration(checked) >= checkEvery && c.checked.CompareAndSwap(checked, int64(elapsed)) {
 		elapsed = c.follow()
 	}
-	return c.at(elapsed + c.drawn.Load().offset(elapsed))
+	return c.start + int64(elapsed+c.drawn.Load().offset(elapsed))
 }
 
 // at returns the clock's start plus a duration.
