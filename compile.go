@@ -22,6 +22,8 @@ type compiled struct {
 	// quotas are the quotas of users by the roles whose numbers apply. The map is replaced, never
 	// changed.
 	quotas atomic.Pointer[map[limits.Roles]*limits.Quotas]
+	// plainQuotas are those of users without such roles.
+	plainQuotas atomic.Pointer[limits.Quotas]
 }
 
 // compile checks and compiles a policy. The error names the problem and the limit.

@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -23,6 +24,12 @@ func init() {
 		}
 		return sets, err
 	}
+}
+
+// CheckInto implements inner.Guard.
+func (g inner) CheckInto(ctx context.Context, m Message, v *Verdict) error {
+	_, err := g.check(ctx, &m, v, whole)
+	return err
 }
 
 // IsExempt implements inner.Guard.

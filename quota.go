@@ -8,7 +8,7 @@ import (
 )
 
 // Quotas implements inner.Guard.
-func (g inner) Quotas(v Verdict) *limits.Quotas {
+func (g inner) Quotas(v *Verdict) *limits.Quotas {
 	cs, policy, at := &g.channels, g.channels.basePolicy(), v.At.UnixNano()
 	if v.Tightest == "" {
 		return nil
@@ -31,7 +31,7 @@ func (g inner) Quotas(v Verdict) *limits.Quotas {
 }
 
 // Granted implements inner.Guard.
-func (g inner) Granted(v Verdict) int { return v.granted }
+func (g inner) Granted(v *Verdict) int { return v.granted }
 
 // numbersOf returns a user's own numbers in a table, which may be nil.
 func numbersOf(table *limits.Table, userID string, at int64) map[string]limits.Numbers {
@@ -43,7 +43,11 @@ func numbersOf(table *limits.Table, userID string, at int64) map[string]limits.N
 
 // quotasOf returns the quotas of users with those roles and without their own numbers.
 func (c *compiled) quotasOf(roles limits.Roles, at int64) *limits.Quotas {
-	roles, known := c.sets.Choice(roles), c.quotas.Load()
+	roles = c.sets.Choice(roles)
+	if q := c.plainQuotas.Load(); roles.IsEmpty() && q != nil && q.IsValid(at) {
+		return q // of nearly everyone
+	}
+	known := c.quotas.Load()
 	q, ok := (*known)[roles]
 	if ok && q.IsValid(at) {
 		return q
@@ -53,6 +57,9 @@ func (c *compiled) quotasOf(roles limits.Roles, at int64) *limits.Quotas {
 		changed := maps.Clone(*known)
 		changed[roles] = q
 		c.quotas.CompareAndSwap(known, &changed)
+	}
+	if roles.IsEmpty() {
+		c.plainQuotas.Store(q)
 	}
 	return q
 }

@@ -313,7 +313,7 @@ func TestUserOverride_NoLongerFits(t *testing.T) {
 				}
 				for i := range messages {
 					v := mustCheck(t, g, messageFrom("7", at))
-					if q := (inner{g}).Quotas(v).Find(v.Tightest); !v.Allowed || q == nil || q.Messages != messages {
+					if q := (inner{g}).Quotas(&v).Find(v.Tightest); !v.Allowed || q == nil || q.Messages != messages {
 						t.Errorf("message %d of %d: %+v, quota %+v", i, messages, v, q)
 					}
 				}

@@ -220,7 +220,7 @@ func TestVerdict_Low(t *testing.T) {
 }
 
 // quotas returns the quotas of the verdict's user as text.
-func quotas(g *Guard, v Verdict) string { return inner{g}.Quotas(v).Text }
+func quotas(g *Guard, v Verdict) string { return inner{g}.Quotas(&v).Text }
 
 func TestCascade_Quota(t *testing.T) {
 	g := newGuardWithLimits(t, newCascade())

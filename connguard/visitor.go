@@ -23,17 +23,15 @@ const addressPrefix = "address:"
 // is empty for the zero Addr, or if ipv6Bits isn't from 0 to 128; a user without an ID isn't
 // admitted.
 func AddressID(addr netip.Addr, ipv6Bits int) string {
-	network := Network(addr, ipv6Bits)
-	if !network.IsValid() {
+	id := append(make([]byte, 0, 64), addressPrefix...)
+	if addr = ownerAddress(addr); addr.Is4() {
+		return string(addr.AppendTo(id))
+	}
+	network, err := addr.Prefix(ipv6Bits)
+	if err != nil || !network.IsValid() {
 		return ""
 	}
-	id := append(make([]byte, 0, 64), addressPrefix...)
-	if network.Addr().Is4() {
-		id = network.Addr().AppendTo(id)
-	} else {
-		id = network.AppendTo(id)
-	}
-	return string(id)
+	return string(network.AppendTo(id))
 }
 
 // IsReservedID reports whether an ID belongs to visitors. Refuse such a name when users register.

@@ -151,7 +151,12 @@ func isPort(text string) bool {
 	if !colon || strings.HasPrefix(port, "_") {
 		return text == "" || colon
 	}
-	return port != "" && len(port) <= 5 && strings.Trim(port, "0123456789") == ""
+	for i := range len(port) {
+		if port[i] < '0' || port[i] > '9' {
+			return false
+		}
+	}
+	return port != "" && len(port) <= 5
 }
 
 // FromNetworks returns a func that reports whether a request comes from one of the networks. As

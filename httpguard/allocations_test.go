@@ -29,7 +29,7 @@ func TestLimit_Allocations(t *testing.T) {
 		most  float64
 	}{
 		{"passed", time.Minute, LimitOptions{}, 4},
-		{"refused", 0, LimitOptions{}, 7},
+		{"refused", 0, LimitOptions{}, 6},
 		{"passed, with a partition key", time.Minute, LimitOptions{PartitionSecret: "secret"}, 4},
 		{"passed, in flight", time.Minute, LimitOptions{MaxInFlight: 2}, 4},
 		{"passed, counted by status", time.Minute, LimitOptions{Counts: func(status int) bool { return status >= 400 }}, 7},

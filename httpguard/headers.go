@@ -37,14 +37,14 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 		delete(h, headerLimit)
 		delete(h, headerRemaining)
 	}
-	new(headerValues).add(h, guard, &v, "")
+	new(headerValues).add(h, inner.Of(guard), &v, "")
 }
 
 // AddHeaders is like SetHeaders for a message that several Guards judge, or one Guard in several
 // channels: RateLimit and RateLimit-Policy keep the limits that they list already, and
 // X-RateLimit-* describe the limit of which least remains.
 func AddHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
-	new(headerValues).add(h, guard, &v, "")
+	new(headerValues).add(h, inner.Of(guard), &v, "")
 }
 
 // The names of the headers in canonical form.
@@ -78,28 +78,37 @@ func (s *headerValues) set(h http.Header, name, value string) {
 }
 
 // add is AddHeaders. With a secret, RateLimit has a partition key.
-func (s *headerValues) add(h http.Header, guard *chatguard.Guard, v *chatguard.Verdict, secret string) {
+func (s *headerValues) add(h http.Header, guard inner.Guard, v *chatguard.Verdict, secret string) {
 	var room [192]byte
 	b, t := room[:0], headerTexts{}
 	if v.RetryAfter > 0 && !v.Allowed {
-		b = t.number(b, headerRetry, int64(v.RetryAfterSeconds()))
+		b = t.number(b, headerRetry, seconds(v.RetryAfter))
 	}
 	if v.Tightest != "" {
-		quotas, granted := inner.Of(guard).Quotas(*v), inner.Of(guard).Granted(*v)
-		if policy := quotas.Text; len(h[headerPolicy]) > 0 && policy != "" {
-			b = t.end(append(appendList(b, h[headerPolicy]), policy...), headerPolicy)
+		policies, items, remaining := h[headerPolicy], h[headerLimit], h[headerRemaining]
+		quotas, granted := guard.Quotas(v), guard.Granted(v)
+		if policy := quotas.Text; len(policies) > 0 && policy != "" {
+			b = t.end(append(appendList(b, policies), policy...), headerPolicy)
 		} else if policy != "" {
 			s.set(h, headerPolicy, policy)
 		}
 		if q := quotas.Find(v.Tightest); q != nil { // else the limit only observes, or no longer exists
-			b = t.end(appendServiceLimit(appendList(b, h[headerLimit]), q, v, granted, secret), headerLimit)
-			if !v.Allowed || !isTighter(h[headerRemaining], v.Remaining) {
+			b = t.end(appendServiceLimit(appendList(b, items), q, v, granted, secret), headerLimit)
+			if !v.Allowed || !isTighter(remaining, v.Remaining) {
 				s.set(h, headerResource, q.Limit)
 				b = t.tightest(b, q, v, granted)
 			}
 		}
 	}
 	t.setAll(h, s, string(b))
+}
+
+// seconds is Verdict.RetryAfterSeconds without a copy of the verdict.
+func seconds(wait time.Duration) (n int64) {
+	if n = int64(wait / time.Second); wait%time.Second > 0 {
+		n++
+	}
+	return n
 }
 
 // isTighter reports whether a limit described before has no more left than this one.
@@ -162,7 +171,7 @@ func appendServiceLimit(b []byte, q *limits.Quota, v *chatguard.Verdict, granted
 	b = append(append(append(b, '"'), q.Limit...), '"') // letters, digits, - and _ only
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
 	if more, ok := moreAfter(q, v, granted); ok {
-		b = strconv.AppendInt(append(b, ";t="...), int64((more+time.Second-1)/time.Second), 10)
+		b = strconv.AppendInt(append(b, ";t="...), seconds(more), 10)
 	}
 	if secret == "" {
 		return b

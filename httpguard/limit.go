@@ -86,6 +86,7 @@ type LimitOptions struct {
 type limiter struct {
 	LimitOptions
 	guard    *chatguard.Guard
+	inner    inner.Guard // of the Guard
 	identify func(*http.Request) (chatguard.User, error)
 	inFlight *inFlight // nil: unlimited
 	refuser  refuser
@@ -117,7 +118,7 @@ func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User,
 	case identify == nil:
 		return nil, errNoIdentify
 	}
-	l := &limiter{LimitOptions: *cmp.Or(opts, &LimitOptions{}), guard: guard, identify: identify}
+	l := &limiter{LimitOptions: *cmp.Or(opts, &LimitOptions{}), guard: guard, inner: inner.Of(guard), identify: identify}
 	l.Channel = channelOr(l.Channel)
 	l.refuser = refuser{l.Refused, l.Authenticate, l.Logger, false}
 	if l.MaxInFlight > 0 {
@@ -190,22 +191,24 @@ func (l *limiter) judge(q *request, r *http.Request, user chatguard.User, h http
 		m.Cost = l.Cost(r)
 	}
 	if m.Cost == 0 {
-		*v, err = inner.Of(l.guard).Left(r.Context(), m)
+		if *v, err = l.inner.Left(r.Context(), m); err != nil {
+			*v = chatguard.Verdict{}
+			return err
+		}
 		letPass(v)
-	} else {
-		*v, err = l.guard.Check(r.Context(), m)
-	}
-	if err != nil {
-		*v = chatguard.Verdict{}
+	} else if err = l.inner.CheckInto(r.Context(), m, v); err != nil {
 		return err
 	}
 	if l.Headers != nil {
 		l.Headers(h, *v)
 	} else {
-		q.values.add(h, l.guard, v, l.PartitionSecret)
+		q.values.add(h, l.inner, v, l.PartitionSecret)
 	}
 	if !v.Allowed {
 		return &q.refusal
+	}
+	if v.Delay <= 0 {
+		return nil
 	}
 	if err := v.Hold(r.Context()); err != nil {
 		// The request's context has ended, and the refund must not end with it.

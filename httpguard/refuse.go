@@ -37,57 +37,56 @@ func (a *refuser) refuse(w http.ResponseWriter, r *http.Request, values *headerV
 type reply struct {
 	status int
 	text   string // one sentence or two
+	wait   string // ends the text, before a full stop, if there is one
 	limit  string // name of the limit that refuses; empty for other reasons
 }
 
 // reply returns the answer to a request that is refused because of err, and sets its headers.
 func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
 	if throttled, ok := errors.AsType[*chatguard.ThrottledError](err); ok {
-		if seconds := throttled.Verdict.RetryAfterSeconds(); seconds > 0 && h[headerRetry] == nil {
-			setHeader(h, headerRetry, strconv.Itoa(seconds))
+		if wait := throttled.Verdict.RetryAfter; wait > 0 && h[headerRetry] == nil {
+			setHeader(h, headerRetry, strconv.FormatInt(seconds(wait), 10))
 		}
-		return reply{http.StatusTooManyRequests, a.throttledText(throttled), throttled.Verdict.Limit}
+		y := reply{status: http.StatusTooManyRequests, limit: throttled.Verdict.Limit}
+		switch {
+		case a.connects:
+			y.text, _ = connguard.Answer(err)
+		case throttled.Verdict.Never:
+			y.text = "The request costs more than the limit ever allows."
+		default:
+			y.text, y.wait = "Too many requests. Try again in ", chatguard.FormatWait(throttled.Verdict.RetryAfter)
+		}
+		return y
 	}
 	switch {
 	case errors.Is(err, connguard.ErrConnections):
 		text, wait := connguard.Answer(err)
 		setHeader(h, headerRetry, strconv.Itoa(int(wait/time.Second)))
-		return reply{http.StatusTooManyRequests, text, "connections"}
+		return reply{status: http.StatusTooManyRequests, text: text, limit: "connections"}
 	case errors.Is(err, ErrInFlight):
 		setHeader(h, headerRetry, "1")
-		return reply{http.StatusTooManyRequests, "Too many of your requests are in progress. Wait for one, then try again.", "in-flight"}
+		return reply{status: http.StatusTooManyRequests, text: "Too many of your requests are in progress. Wait for one, then try again.", limit: "in-flight"}
 	case errors.Is(err, ErrNobody):
 		if a.authenticate != "" {
 			setHeader(h, "Www-Authenticate", a.authenticate)
 		}
-		return reply{http.StatusUnauthorized, "You are not signed in. Sign in, then try again.", ""}
+		return reply{status: http.StatusUnauthorized, text: "You are not signed in. Sign in, then try again."}
 	case r.Context().Err() != nil: // the client has gone, or the server ends
-		return reply{http.StatusServiceUnavailable, "The server stopped waiting for the request. Try again.", ""}
+		return reply{status: http.StatusServiceUnavailable, text: "The server stopped waiting for the request. Try again."}
 	}
 	a.log().LogAttrs(r.Context(), slog.LevelError, "httpguard: a request was refused", slog.Any("error", err))
-	return reply{http.StatusInternalServerError, "The server could not process the request. This is a server error; see the server's log.", ""}
-}
-
-func (a *refuser) throttledText(err *chatguard.ThrottledError) string {
-	switch {
-	case a.connects:
-		text, _ := connguard.Answer(err)
-		return text
-	case err.Verdict.Never:
-		return "The request costs more than the limit ever allows."
-	}
-	return "Too many requests. Try again in " + chatguard.FormatWait(err.Verdict.RetryAfter) + "."
+	return reply{status: http.StatusInternalServerError, text: "The server could not process the request. This is a server error; see the server's log."}
 }
 
 // write writes the reply as a problem document if the client accepts one, and otherwise as text.
-func (y reply) write(w http.ResponseWriter, r *http.Request, values *headerValues) {
+func (y *reply) write(w http.ResponseWriter, r *http.Request, values *headerValues) {
 	h, body := w.Header(), make([]byte, 0, 64+len(y.text))
 	if acceptsProblem(r.Header["Accept"]) {
 		values.set(h, "Content-Type", "application/problem+json")
 		body = y.appendProblem(body)
 	} else {
 		values.set(h, "Content-Type", "text/plain; charset=utf-8")
-		body = append(body, y.text...)
+		body = y.appendText(body)
 	}
 	values.set(h, "X-Content-Type-Options", "nosniff")
 	delete(h, "Content-Length")
@@ -95,16 +94,23 @@ func (y reply) write(w http.ResponseWriter, r *http.Request, values *headerValue
 	_, _ = w.Write(append(body, '\n')) // the client has gone
 }
 
+func (y *reply) appendText(b []byte) []byte {
+	if b = append(b, y.text...); y.wait != "" {
+		b = append(append(b, y.wait...), '.')
+	}
+	return b
+}
+
 // appendProblem appends a problem document (RFC 9457). For a limit, its type is that of the
 // Internet-Draft whose headers SetHeaders sets.
-func (y reply) appendProblem(b []byte) []byte {
+func (y *reply) appendProblem(b []byte) []byte {
 	b = append(b, '{')
 	if y.limit != "" {
 		b = append(b, `"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",`...)
 	}
 	b = strconv.AppendQuote(append(b, `"title":`...), http.StatusText(y.status))
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(y.status), 10)
-	b = strconv.AppendQuote(append(b, `,"detail":`...), y.text) // plain ASCII, so it is JSON
+	b = append(y.appendText(append(b, `,"detail":"`...)), '"') // plain ASCII without quotes
 	if y.limit != "" {
 		b = append(strconv.AppendQuote(append(b, `,"violated-policies":[`...), y.limit), ']')
 	}

@@ -17,16 +17,19 @@ type Guard interface {
 	// penalty for the next strike. With shared.Exact, it reads the rows in the store. It returns
 	// the same errors as Check, including the context's.
 	Explain(ctx context.Context, m chatguard.Message) (v chatguard.Verdict, levels []limits.Level, s limits.Standing, next chatguard.Penalty, err error)
+	// CheckInto is Check without copies of the verdict. v must be the zero Verdict; after an error it
+	// is zero again.
+	CheckInto(ctx context.Context, m chatguard.Message, v *chatguard.Verdict) error
 	// Left judges a message like Peek, but as one that costs nothing: it says how much is left to
 	// the author before the message. It ignores the message's Cost, unless that is negative.
 	Left(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error)
 	// Quotas returns the quotas that apply to the author of the message that v is about, at its
 	// time. They have the author's own numbers, or else those of the author's roles. It returns nil
 	// if the author is exempt, or if there are no limits. The caller must not change the result.
-	Quotas(v chatguard.Verdict) *limits.Quotas
+	Quotas(v *chatguard.Verdict) *limits.Quotas
 
 	// Granted returns how many of the messages in the verdict's Remaining are granted ones.
-	Granted(v chatguard.Verdict) int
+	Granted(v *chatguard.Verdict) int
 
 	// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
 	// message's time: by the policy in force, or by the author's override. It judges nothing, so it

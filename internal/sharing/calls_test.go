@@ -176,7 +176,7 @@ func TestShared_KnownOverrides(t *testing.T) {
 	must(t, guard.SetUserOverride(t.Context(), chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, own))
 	v := check(t, guard, "7")
 	before := server.swaps
-	for _, quota := range inner.Of(guard).Quotas(v).List {
+	for _, quota := range inner.Of(guard).Quotas(&v).List {
 		if quota.Limit == "everywhere" && quota.Messages != 5 {
 			t.Errorf("%+v, want the user's own 5 messages", quota)
 		}
