@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,8 +18,9 @@ type lap struct {
 	// wall and processor are the times per decision in nanoseconds: each is divided by the
 	// decisions of all goroutines. Other programs on the machine disturb the processor time less.
 	wall, processor float64
-	allocs          float64 // per decision
-	passed          float64 // fraction of messages
+	parts           []float64 // what each part of the messages contributes to wall
+	allocs          float64   // per decision
+	passed          float64   // fraction of messages
 }
 
 // measureDecisions measures the cost of a decision for each spread of messages and each number of
@@ -71,16 +73,17 @@ func race(s *settings, title string, field []contestant, crowd []uint64, draws [
 
 // run goes through the sequence once; each goroutine takes a part of it.
 func run(a asker, draws []draw, goroutines int) lap {
-	passed := make([]int, goroutines)
+	passed, parts := make([]int, goroutines), make([][]time.Duration, goroutines)
 	begin := make(chan struct{})
 	var ready, done sync.WaitGroup
 	for g := range goroutines {
 		own, part := fork(a), draws[g*len(draws)/goroutines:(g+1)*len(draws)/goroutines]
+		parts[g] = make([]time.Duration, 0, len(part)/partSize+1)
 		ready.Add(1)
 		done.Go(func() {
 			ready.Done()
 			<-begin
-			passed[g] = takeAll(own, part)
+			passed[g], parts[g] = takeAll(own, part, parts[g])
 		})
 	}
 	ready.Wait()
@@ -99,29 +102,63 @@ func run(a asker, draws []draw, goroutines int) lap {
 		wall: float64(elapsed.Nanoseconds()) / n, processor: float64(used.Nanoseconds()) / n,
 		allocs: float64(after.Mallocs-before.Mallocs) / n,
 	}
-	for _, p := range passed {
-		l.passed += float64(p) / n
+	for g := range goroutines {
+		l.passed += float64(passed[g]) / n
+		for _, part := range parts[g] {
+			l.parts = append(l.parts, float64(part.Nanoseconds())/n/float64(goroutines))
+		}
 	}
 	return l
 }
 
-func takeAll(a asker, draws []draw) (passed int) {
-	for part := range slices.Chunk(draws, batch) {
-		passed += a.take(part)
+// partSize is the number of messages in a part, whose time is measured. It is small, because other
+// programs seldom disturb the same part in all rounds.
+const partSize = 256 * batch
+
+// takeAll checks the messages and returns the time that each part took.
+func takeAll(a asker, draws []draw, times []time.Duration) (passed int, _ []time.Duration) {
+	for part := range slices.Chunk(draws, partSize) {
+		start := time.Now()
+		for messages := range slices.Chunk(part, batch) {
+			passed += a.take(messages)
+		}
+		times = append(times, time.Since(start))
 	}
-	return passed
+	return passed, times
+}
+
+// fastestParts returns the wall time per decision if each part takes as long as in its fastest lap.
+// All laps have the same parts.
+func fastestParts(laps []lap) (ns float64) {
+	for i := range laps[0].parts {
+		part := laps[0].parts[i]
+		for _, l := range laps[1:] {
+			part = min(part, l.parts[i])
+		}
+		ns += part
+	}
+	return ns
+}
+
+// fastestProcessor returns the processor time per decision of the fastest lap.
+func fastestProcessor(laps []lap) float64 {
+	ns := laps[0].processor
+	for _, l := range laps[1:] {
+		ns = min(ns, l.processor)
+	}
+	return ns
 }
 
 func decisionTable(title string, field []contestant, laps [][]lap) *report.Table {
 	t := &report.Table{
 		Title: title,
 		Head:  []string{"", "enforces", "ns", "× bucket", "× peer", "processor ns", "× bucket", "× peer", "allocations", "passed"},
-		Note: "ns: wall time per decision, and processor time per decision, each in the fastest round, which other programs have disturbed least. " +
+		Note: fmt.Sprintf("ns: wall time per decision, each %d messages in their fastest round. Processor ns: of the fastest round. ", partSize) +
 			"× bucket: divided by the fastest peer that enforces a token bucket. " +
 			"× peer: divided by the fastest peer that limits at all. Allocations and passed: of the last round.",
 	}
-	wall := compare(field, laps, func(l lap) float64 { return l.wall })
-	processor := compare(field, laps, func(l lap) float64 { return l.processor })
+	wall := compare(field, laps, fastestParts)
+	processor := compare(field, laps, fastestProcessor)
 	for i, c := range field {
 		last := laps[i][len(laps[i])-1]
 		cells := slices.Concat([]string{c.name, c.enforces}, wall[i], processor[i])
@@ -130,29 +167,21 @@ func decisionTable(title string, field []contestant, laps [][]lap) *report.Table
 	return t
 }
 
-// compare returns three cells for each contestant: the time of its fastest lap, and the ratios of
-// that time to those of the fastest peers.
-func compare(field []contestant, laps [][]lap, time func(lap) float64) (cells [][]string) {
-	fastest := make([]float64, len(field))
-	var bucket, peer float64 // of the fastest; 0 if there is none
-	faster := func(best, ns float64) float64 {
-		if best == 0 {
-			return ns
-		}
-		return min(best, ns)
-	}
+// compare returns three cells for each contestant: the time of its laps, and the ratios of that time
+// to those of the fastest peers.
+func compare(field []contestant, laps [][]lap, time func([]lap) float64) (cells [][]string) {
+	times := make([]float64, len(field))
+	bucket, peer := math.Inf(1), math.Inf(1) // of the fastest
 	for i, c := range field {
-		for _, l := range laps[i] {
-			fastest[i] = faster(fastest[i], time(l))
-		}
+		times[i] = time(laps[i])
 		if c.peer {
-			peer = faster(peer, fastest[i])
+			peer = min(peer, times[i])
 		}
 		if c.bucket {
-			bucket = faster(bucket, fastest[i])
+			bucket = min(bucket, times[i])
 		}
 	}
-	for _, ns := range fastest {
+	for _, ns := range times {
 		cells = append(cells, []string{fmt.Sprintf("%.0f", ns), report.Ratio(ns, bucket), report.Ratio(ns, peer)})
 	}
 	return cells

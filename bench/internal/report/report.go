@@ -4,6 +4,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -76,10 +77,10 @@ func Machine() string {
 	return fmt.Sprintf("%s, %d processors, %s, %s/%s", cpu, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// Ratio returns a ÷ b with two decimals. It returns a dash if b is 0, so if there is nothing to
-// compare with.
+// Ratio returns a ÷ b with two decimals. It returns a dash if b is 0 or infinite, so if there is
+// nothing to compare with.
 func Ratio(a, b float64) string {
-	if b == 0 {
+	if b == 0 || math.IsInf(b, 0) {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", a/b)
