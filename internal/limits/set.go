@@ -151,7 +151,7 @@ func newSet(limits []Limit, scope Scope, roles *RoleList, strikes Strikes) (*Set
 	if err := s.layOut(); err != nil {
 		return nil, err
 	}
-	s.zoned = s.newZoned()
+	s.zoned = newZoned(s)
 	noted := *s
 	noted.addUnsent()
 	s.noted = &noted
@@ -259,7 +259,7 @@ func (s *Set) withRoom(needed []int) *Set {
 	roomy := *s
 	roomy.roomyOf, roomy.fresh = s.origin(), nil
 	roomy.rules, roomy.byRole, roomy.variants = slices.Clone(s.rules), slices.Clone(s.byRole), newVariants()
-	roomy.zoned = s.newZoned()
+	roomy.zoned = newZoned(s)
 	for i := range roomy.byRole {
 		roomy.byRole[i].rules = slices.Clone(s.byRole[i].rules)
 	}

@@ -22,9 +22,9 @@ type zonedKey struct {
 	choice uint64 // see Set.choice
 }
 
-// newZoned returns an empty zoned for the set. It returns nil if users' zones don't matter, because
+// newZoned returns an empty zoned for a set. It returns nil if users' zones don't matter, because
 // no limit counts by the calendar, or several users share the limits.
-func (s *Set) newZoned() *zoned {
+func newZoned(s *Set) *zoned {
 	if s.shared || !slices.ContainsFunc(s.rules, func(r Rule) bool { return r.calendar != nil }) {
 		return nil
 	}
@@ -43,18 +43,18 @@ func (s *Set) rulesIn(zone *Timezone, roles uint64) []Rule {
 	if rules, ok := (*s.zoned.known.Load())[key]; ok {
 		return rules
 	}
-	return s.addZoned(key)
+	return s.zoned.add(s, key)
 }
 
-// addZoned builds the limits for a zone and a choice of roles.
-func (s *Set) addZoned(key zonedKey) []Rule {
+// add builds the limits of the set for a zone and a choice of roles.
+func (z *zoned) add(s *Set, key zonedKey) []Rule {
 	rules := rulesInZone(s.rulesFor(key.choice), key.zone)
-	s.zoned.mu.Lock()
-	defer s.zoned.mu.Unlock()
-	if known := *s.zoned.known.Load(); len(known) < maxZoned {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if known := *z.known.Load(); len(known) < maxZoned {
 		more := maps.Clone(known)
 		more[key] = rules
-		s.zoned.known.Store(&more)
+		z.known.Store(&more)
 	}
 	return rules
 }
