@@ -213,7 +213,7 @@ func (f *facts) steps(g *chatguard.Guard, steps ...step) {
 		if err != nil {
 			f.Fatalf("step %d: %v", i, err)
 		}
-		if quotas := inner.Of(g).Quotas(got.Verdict); quotas != nil {
+		if quotas := inner.Of(g).Quotas(&got.Verdict); quotas != nil {
 			got.quota = quotas.Find(got.Tightest).Messages
 		}
 		for _, want := range s.want {
