@@ -35,12 +35,12 @@ func TestSetHeaders_StructuredFields(t *testing.T) {
 					v := drawVerdict(t, r, g, at)
 					secret := []string{"", "secret"}[r.IntN(2)]
 					h := http.Header{}
-					new(headerValues).add(h, g, &v, secret)
+					new(headerValues).add(h, inner.Of(g), &v, secret)
 					checkFields(t, g, v, h, secret)
 					total++
 					seen[fmt.Sprint("allowed ", v.Allowed)]++
 					seen[fmt.Sprint("never ", v.Never)]++
-					seen[fmt.Sprint("granted ", inner.Of(g).Granted(v) > 0)]++
+					seen[fmt.Sprint("granted ", inner.Of(g).Granted(&v) > 0)]++
 				}
 				if t.Failed() {
 					t.Fatalf("with the policy %+v", g.Policy().Limits)
@@ -182,7 +182,7 @@ func checkLimitField(t *testing.T, g *chatguard.Guard, v chatguard.Verdict, h ht
 		t.Errorf("RateLimit: %q, %v", h.Get(headerLimit), err)
 		return
 	}
-	params, granted := list[0].params, int64(inner.Of(g).Granted(v))
+	params, granted := list[0].params, int64(inner.Of(g).Granted(&v))
 	left, ok := params["r"].(int64)
 	more, timed := params["t"].(int64)
 	key, keyed := params["pk"].([]byte)
