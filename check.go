@@ -146,7 +146,7 @@ func (m *Message) fillRequest(q *limits.Request, at int64, policy *compiled) err
 	for _, role := range m.User.Roles {
 		roles = roles.With(string(role))
 	}
-	q.Cost, q.Roles = int64(max(m.Cost, 1)), roles
+	q.Cost, q.Roles, q.Zone = int64(max(m.Cost, 1)), roles, limits.TimezoneOf(m.User.Timezone)
 	q.Exempt = roles.HasAny(policy.exempt) || len(m.Kinds) > 0 && policy.exemptsAny(m.Kinds)
 	return nil
 }

@@ -115,6 +115,37 @@ func ExampleGuard_SetUserOverride() {
 	// true <nil>
 }
 
+// Each user's day ends at midnight where they live. The zone is a fact of the account: a program
+// checks it when a user signs in, and gives it with each message.
+func ExampleUser_timezone() {
+	guard := newGuard(chatguard.DailyWindowLimit("daily", 100))
+	signIn := func(id, zone string) chatguard.User {
+		user := chatguard.User{ID: id, Timezone: zone}
+		err := chatguard.Message{ChannelID: "lobby", User: user}.Validate()
+		if errors.Is(err, chatguard.ErrTimezone) {
+			fmt.Println(err)
+			user.Timezone = "" // the limits' zone, as Check would use
+		}
+		return user
+	}
+	for _, user := range []chatguard.User{
+		signIn("yuki", "Asia/Tokyo"), // where it is 21:00
+		signIn("anna", "America/Lima"),
+		signIn("bob", "Europe/Berln"),
+	} {
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: user})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(user.ID, "has", verdict.Remaining, "left for", verdict.ResetAt.Sub(verdict.At))
+	}
+	// Output:
+	// chatguard: unknown timezone "Europe/Berln" (want an IANA name such as Europe/Berlin)
+	// yuki has 99 left for 3h0m0s
+	// anna has 99 left for 17h0m0s
+	// bob has 99 left for 12h0m0s
+}
+
 // A program defines its roles. Here they are a shop's plans, and its staff is never limited.
 func ExampleRoles() {
 	const (

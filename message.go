@@ -19,6 +19,10 @@ var (
 	ErrTime      = errors.New("chatguard: the time is before 1970 or after February 2116")
 )
 
+// ErrTimezone is the error of Message.Validate for a User.Timezone that isn't a zone. Check judges
+// such a message by the limits' zone.
+var ErrTimezone = errors.New("chatguard: unknown timezone")
+
 // maxID is the maximum length in bytes of a user or channel ID. Longer IDs could fill the memory.
 const maxID = 256
 
@@ -42,14 +46,22 @@ type Message struct {
 	Cost int
 }
 
-// Validate returns nil if the message can be judged. Otherwise it returns the error that Check
-// would return: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime.
+// Validate returns nil if the message can be judged as it says. Otherwise it returns the error that
+// Check would return: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. If only the user's
+// zone is unknown, it returns ErrTimezone; Check returns no error then. So a program can check a
+// zone when a user signs in.
 func (m Message) Validate() error {
 	err := m.checkIDs()
 	if err == nil && !m.SentAt.IsZero() { // the current time is always valid
 		_, err = nanoseconds(m.SentAt)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if zone := m.User.Timezone; zone != "" && limits.TimezoneOf(zone) == nil {
+		return fmt.Errorf("%w %.80q (want an IANA name such as Europe/Berlin)", ErrTimezone, zone)
+	}
+	return nil
 }
 
 // User is the author of a message.
@@ -58,6 +70,12 @@ type User struct {
 	Login       string // name in addresses and commands; may change
 	DisplayName string // displayed name; may be empty
 	Roles       Roles  // in this channel; those that the policy doesn't name have no effect
+	// Timezone is the IANA name of the zone of the account, such as "Asia/Tokyo". The user's days,
+	// weeks and months begin by its clock, in limits per user in every channel. A message's zone is
+	// used when a period begins, so another one has no effect before the current period ends, and
+	// never gives more messages. Empty, or an unknown name, means the limits' zone; Message.Validate
+	// returns an error for an unknown one. The zone of a UserOverride takes precedence.
+	Timezone string
 }
 
 // Name returns the name to display: the display name, or the login if that is empty, or the ID if

@@ -42,18 +42,20 @@ type UserOverride struct {
 	Exempt Exemption `json:"exempt,omitempty"`
 	// ExemptUntil is when Exempt ends; zero means never.
 	ExemptUntil time.Time `json:"exempt_until,omitzero"`
-	// Timezone is the IANA name of the zone of the user's day; empty means the limits' zone.
+	// Timezone is the IANA name of the zone of the user's days, weeks and months. It takes
+	// precedence over User.Timezone. Empty means User.Timezone, or the limits' zone.
 	Timezone string              `json:"timezone,omitempty"`
 	Limits   map[string]Override `json:"limits,omitempty"` // other numbers, by limit name
 }
 
 // SetUserOverride replaces the override of the key's user, in the key's channel or for the
 // PerUserEverywhere limits. An override can set numbers, a time zone and an exemption. Recorded
-// usage is kept. A change of zone takes effect at the end of the user's day. The error names an
-// unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say why the
-// exemption isn't possible. It is ErrKey, ErrNoChannel, ErrNoUser or ErrLongID if the key isn't
-// valid, or if its Per is PerChannel or PerEverywhere. It is ErrNoLimit if there are no
-// PerUserEverywhere limits. Other errors are those of Options.Shared.
+// usage is kept. Another zone takes effect at the end of the user's day; for a user without usage,
+// at once. A zone that the account has belongs in User.Timezone. The error names an unknown zone,
+// an unknown limit, or a limit that can't have such numbers. It may also say why the exemption
+// isn't possible. It is ErrKey, ErrNoChannel, ErrNoUser or ErrLongID if the key isn't valid, or if
+// its Per is PerChannel or PerEverywhere. It is ErrNoLimit if there are no PerUserEverywhere
+// limits. Other errors are those of Options.Shared.
 func (g *Guard) SetUserOverride(ctx context.Context, k Key, o UserOverride) error {
 	return g.atNow().SetUserOverride(ctx, k, o)
 }

@@ -20,8 +20,9 @@ var (
 // Grant gives the key's user, or everyone who shares the key's limits, n extra messages in one
 // limit. An empty limit name selects the first daily window. The extra messages are used when the
 // regular allowance can't cover a message. They expire at the returned time, which is the end of
-// the limit's current window. If no window is open, it is the end of the user's day. If no limit
-// counts by days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid
+// the limit's current window. If no window is open, it is the end of the user's day: in the zone of
+// an override or of the limits, because Grant doesn't know User.Timezone. If no limit counts by
+// days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid
 // key (ErrKey, ErrNoChannel, ErrNoUser and ErrLongID), and those of Options.Shared.
 func (g *Guard) Grant(ctx context.Context, k Key, limit string, n int) (until time.Time, err error) {
 	return g.atNow().Grant(ctx, k, limit, n)
@@ -93,6 +94,7 @@ func (a guardAt) Refund(ctx context.Context, v Verdict) error {
 }
 
 // Reset removes the usage, strikes and grants of the key's user, as if the user had never written.
+// A day, week or month that has begun continues to its end.
 // With PerChannel it removes what everyone in the channel has used together, and with PerEverywhere
 // what everyone has used in all channels. The user's override stays. The errors are ErrNoLimit,
 // those of an invalid key, and with Options.Shared those of the store: see Options.Shared.

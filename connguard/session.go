@@ -86,7 +86,8 @@ func (s *Session) admit(ctx context.Context, user chatguard.User, channelID stri
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := (chatguard.Message{ChannelID: cmp.Or(channelID, connectsChannel), User: user}).Validate(); err != nil {
+	err := chatguard.Message{ChannelID: cmp.Or(channelID, connectsChannel), User: user}.Validate()
+	if err != nil && !errors.Is(err, chatguard.ErrTimezone) { // a message is judged without a known zone
 		return fmt.Errorf("connguard: the user or the channel is invalid: %w", err)
 	}
 	if user.ID != AnonymousID {
@@ -171,15 +172,16 @@ func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Ver
 }
 
 // Message returns the message that Check judges: m with the session's user, without a time, and
-// with the session's roles and channel if it has none. Use it for the Guard's other methods, such
+// with the session's roles, zone and channel if it has none. Use it for the Guard's other methods, such
 // as CheckUpTo and Reserve. Before Admit and on a nil Session, it returns a message without a user,
 // which no Guard judges.
 func (s *Session) Message(m chatguard.Message) chatguard.Message {
 	m.SentAt = time.Time{}
-	roles := m.User.Roles
+	roles, zone := m.User.Roles, m.User.Timezone
 	if m.User = s.User(); m.User.ID == "" {
 		return m
 	}
+	m.User.Timezone = cmp.Or(zone, m.User.Timezone)
 	if len(roles) > 0 {
 		m.User.Roles = roles
 	}

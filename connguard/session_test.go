@@ -205,3 +205,27 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Messages count in the zone of the account, unless they have another one. An unknown zone refuses
+// nobody.
+func TestSession_Timezone(t *testing.T) {
+	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{chatguard.DailyWindowLimit("daily", 9)}}, &chatguard.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, err := New(guard, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for account, hours := range map[string]time.Duration{"Asia/Tokyo": 3, "America/Lima": 17, "Europe/Berln": 12, "": 12} {
+		session := mustAdmit(t, door, chatguard.User{ID: "user " + account, Timezone: account})
+		if v, err := session.Check(t.Context(), chatguard.Message{}); err != nil || v.ResetAt.Sub(now) != hours*time.Hour {
+			t.Errorf("%q: %+v, %v", account, v, err)
+		}
+		if m := session.Message(chatguard.Message{User: chatguard.User{Timezone: "UTC"}}); m.User.Timezone != "UTC" || m.User.ID != "user "+account {
+			t.Errorf("%+v", m.User)
+		}
+		session.Close()
+	}
+}

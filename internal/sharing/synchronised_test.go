@@ -414,3 +414,16 @@ func TestSynchronised_ExchangesWhileChecking(t *testing.T) {
 		}
 	}
 }
+
+// A limit that several users share gives no strikes, as on a node of its own.
+func TestSynchronised_SharedLimitStrikes(t *testing.T) {
+	policy := enforcedDefault()
+	room := chatguard.FixedWindowLimit("room", 1, time.Minute)
+	room.Per = chatguard.PerChannel
+	policy.Limits = append(policy.Limits, room)
+	_, _, guards, _ := synchronised(t, 1, policy, sharedNoon)
+	check(t, guards[0], "8")
+	if v := check(t, guards[0], "7"); v.Allowed || v.Limit != "room" || v.NewStrike || v.Strikes != 0 {
+		t.Errorf("%+v", v)
+	}
+}
