@@ -16,6 +16,7 @@ const (
 	maxMessageID = 256
 	maxName      = 200
 	maxText      = 8192
+	maxTimezone  = 64
 )
 
 // message is the JSON form of a message.
@@ -26,6 +27,7 @@ type message struct {
 	Login       string          `json:"login,omitempty"`
 	DisplayName string          `json:"display_name,omitempty"`
 	Roles       chatguard.Roles `json:"roles,omitempty"`
+	Timezone    string          `json:"timezone,omitempty"`
 	Text        string          `json:"text,omitempty"`
 	Kinds       string          `json:"message_kind,omitempty"`
 	Cost        int             `json:"cost,omitempty"`
@@ -35,7 +37,7 @@ type message struct {
 
 // encode returns the JSON of a message. It returns an error if the message can't be judged.
 func encode(m chatguard.Message, upTo bool) ([]byte, error) {
-	if err := m.Validate(); err != nil && !errors.Is(err, chatguard.ErrLongID) {
+	if err := m.Validate(); err != nil && !errors.Is(err, chatguard.ErrLongID) && !errors.Is(err, chatguard.ErrTimezone) {
 		return nil, err
 	}
 	at := m.SentAt
@@ -44,7 +46,7 @@ func encode(m chatguard.Message, upTo bool) ([]byte, error) {
 	}
 	return json.Marshal(message{
 		Channel: beginning(m.ChannelID, maxKeyID), UserID: beginning(m.User.ID, maxKeyID), ID: beginning(m.ID, maxMessageID), Login: beginning(m.User.Login, maxName),
-		DisplayName: beginning(m.User.DisplayName, maxName), Roles: m.User.Roles, Text: beginning(m.Text, maxText), Kinds: strings.Join(m.Kinds, ", "), Cost: m.Cost, At: at, UpTo: upTo,
+		DisplayName: beginning(m.User.DisplayName, maxName), Roles: m.User.Roles, Timezone: beginning(m.User.Timezone, maxTimezone), Text: beginning(m.Text, maxText), Kinds: strings.Join(m.Kinds, ", "), Cost: m.Cost, At: at, UpTo: upTo,
 	})
 }
 

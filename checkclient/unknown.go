@@ -9,21 +9,22 @@ import (
 // maxWarned is for how many names the Client warns.
 const maxWarned = 100
 
-// unknownNames are the roles and kinds for which the Client has warned.
+// unknownNames are the roles, kinds and zones for which the Client has warned.
 type unknownNames struct {
 	mu     sync.Mutex
 	warned map[string]bool
 }
 
-// warnUnknown logs each role and each kind in a message that chatguard doesn't know, once.
+// warnUnknown logs each role, kind and zone in a message that chatguard doesn't know, once.
 func (c *Client) warnUnknown(answer []byte) {
 	if !bytes.Contains(answer, []byte(`"unknown_`)) {
 		return
 	}
 	var in struct {
-		Channel string   `json:"channel"`
-		Roles   []string `json:"unknown_roles"`
-		Kinds   []string `json:"unknown_kinds"`
+		Channel  string   `json:"channel"`
+		Roles    []string `json:"unknown_roles"`
+		Kinds    []string `json:"unknown_kinds"`
+		Timezone string   `json:"unknown_timezone"`
 	}
 	if json.Unmarshal(answer, &in) != nil {
 		return
@@ -37,6 +38,9 @@ func (c *Client) warnUnknown(answer []byte) {
 		if c.unknown.add("kind " + name) {
 			c.opts.Logger.Warn("chatguard doesn't know a kind of message, so the kind has no effect", "kind", name, "channel", in.Channel)
 		}
+	}
+	if in.Timezone != "" && c.unknown.add("zone "+in.Timezone) {
+		c.opts.Logger.Warn("chatguard doesn't know a user's zone, so that of the limits applies (want an IANA name such as Europe/Berlin)", "timezone", in.Timezone)
 	}
 }
 

@@ -2,12 +2,16 @@ package httpguard
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/connguard"
 )
 
 func TestIdentify_Ways(t *testing.T) {
@@ -63,5 +67,40 @@ func TestIdentify_Ways(t *testing.T) {
 	}
 	if user, err := ByAddress(nil)(newRequest("@")); err == nil || errors.Is(err, ErrNobody) || user.ID != "" {
 		t.Errorf("without an address: %+v, %v", user, err)
+	}
+}
+
+// The zone of an account goes with each of its requests, and with the messages of its connections.
+func TestIdentify_Timezone(t *testing.T) {
+	guard := newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{chatguard.DailyWindowLimit("daily", 3)}
+	}, &chatguard.Options{Now: func() time.Time { return time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC) }})
+	accounts := map[string]chatguard.User{
+		"key of yuki": {ID: "yuki", Timezone: "Asia/Tokyo"}, "key of anna": {ID: "anna", Timezone: "America/Lima"}, "key of bob": {ID: "bob", Timezone: "Europe/Berln"},
+	}
+	identify := FirstOf(ByKey("X-Key", func(key string) (chatguard.User, bool) { user, ok := accounts[key]; return user, ok }), Anonymous)
+	limited := mustLimit(t, guard, identify, &LimitOptions{Channel: func(*http.Request) string { return "api" }})(http.NotFoundHandler())
+	in, err := Sessions(mustDoor(t, guard, connguard.Options{}), identify, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last chatguard.Verdict
+	connected := in(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if last, err = SessionFrom(r.Context()).Check(r.Context(), chatguard.Message{ChannelID: "lobby"}); err != nil {
+			t.Error(err)
+		}
+	}))
+	for key, hours := range map[string]int{"key of yuki": 3, "key of anna": 17, "key of bob": 12} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("X-Key", key)
+		w := httptest.NewRecorder()
+		limited.ServeHTTP(w, r)
+		if got, want := w.Header().Get("RateLimit"), fmt.Sprintf(`"daily";r=2;t=%d`, hours*60*60); got != want {
+			t.Errorf("%s: RateLimit: %s, want %s", key, got, want)
+		}
+		connected.ServeHTTP(httptest.NewRecorder(), r)
+		if got := last.ResetAt.Sub(last.At); got != time.Duration(hours)*time.Hour {
+			t.Errorf("%s: the day of a connection ends in %v, want %d h", key, got, hours)
+		}
 	}
 }

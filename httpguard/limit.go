@@ -93,7 +93,7 @@ type limiter struct {
 }
 
 // Limit returns a function that puts the Guard in front of an HTTP handler and judges each request,
-// as a message of the user whom identify returns. Use ByKey, ByAddress, ByValue or Anonymous,
+// as a message of the user whom identify returns, with their roles and zone (User.Timezone). Use ByKey, ByAddress, ByValue or Anonymous,
 // combine several of them with FirstOf, or write a func that reads a session cookie. For limits by
 // several keys, put one Limit around another, each with its own Channel; RateLimit and
 // RateLimit-Policy then list the limits of both. The error says which argument is missing.

@@ -14,6 +14,7 @@ type checkForm struct {
 	Login       string          `json:"login,omitempty" jsonschema:"The author's name for the dashboard, cut after 200 bytes."`
 	DisplayName string          `json:"display_name,omitempty" jsonschema:"The name as shown, cut after 200 bytes."`
 	Roles       chatguard.Roles `json:"roles,omitempty" jsonschema:"The author's roles in this channel. Unknown ones are ignored."`
+	Timezone    string          `json:"timezone,omitempty" jsonschema:"The IANA name of the zone of the author's days, weeks and months, such as Asia/Tokyo. Default: the limits' zone, also for an unknown name."`
 	Text        string          `json:"text,omitempty" jsonschema:"For the journal, cut after 8192 bytes; limits ignore it."`
 	Kind        string          `json:"message_kind,omitempty" jsonschema:"Why the message isn't ordinary: a kind of the policy's exempt_messages. Several are separated by commas. Unknown ones are ignored."`
 	Cost        int             `json:"cost,omitempty" jsonschema:"How many messages it counts as. Default: 1."`
@@ -72,6 +73,7 @@ type verdict struct {
 	Changed      []string           `json:"changed,omitempty" jsonschema:"Keys of the message whose values were cut, cleaned or, for IDs, replaced by a hash."`
 	UnknownRoles []string           `json:"unknown_roles,omitempty" jsonschema:"The message's roles that the channel's policy doesn't name, up to 8. They are ignored."`
 	UnknownKinds []string           `json:"unknown_kinds,omitempty" jsonschema:"The kinds of message_kind that are unknown, up to 8. They are ignored."`
+	UnknownZone  string             `json:"unknown_timezone,omitempty" jsonschema:"The message's timezone, if it is unknown. The limits' zone applies instead."`
 }
 
 // batchVerdict is a verdict, or a failedForm.

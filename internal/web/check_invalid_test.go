@@ -21,7 +21,7 @@ func TestCheck_InvalidMessageIsNamed(t *testing.T) {
 		{`{"channel":"lobby","user_id":""}`, 422, "user_id is missing: limits count"},
 		{`{"channel":"lobby","user_id":7}`, 400, "That can't be read: user_id: want a text, found a number."},
 		{`{"channel":["lobby"],"user_id":"1"}`, 400, "That can't be read: channel: want a text, found a list."},
-		{`{"channel":"lobby","user_id":"1","user":"anna"}`, 400, `unknown key \"user\" (known: channel, user_id, id, login, display_name, roles, text, message_kind, cost, at, up_to).`},
+		{`{"channel":"lobby","user_id":"1","user":"anna"}`, 400, `unknown key \"user\" (known: channel, user_id, id, login, display_name, roles, timezone, text, message_kind, cost, at, up_to).`},
 		{`{"channel":"lobby","user_id":"1","roles":"vip"}`, 400, "roles: want a list, found a text."},
 		{`{"channel":"lobby","user_id":"1","message_kind":1}`, 400, "message_kind: want a text, found a number."},
 		{`{"channel":"lobby","user_id":"1","cost":0}`, 422, "cost is 0: want a whole number from 1 to 2147483647."},

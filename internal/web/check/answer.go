@@ -11,12 +11,17 @@ func appendTexts(object []byte, key string, texts []string) []byte {
 	if len(texts) == 0 {
 		return object
 	}
-	list, err := json.Marshal(texts)
+	return appendMember(object, key, texts)
+}
+
+// appendMember appends a member with a text, or a list of texts, to a JSON object.
+func appendMember[T string | []string](object []byte, key string, value T) []byte {
+	data, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // texts can be encoded
 	}
 	object = append(append(append(object, `,"`...), key...), `":`...)
-	return append(object, list...)
+	return append(object, data...)
 }
 
 // failedMessage is the answer in a batch about a message that can't be judged.

@@ -187,7 +187,7 @@ func (k *Checker) appendAnswer(c *scratch, i int) {
 	}
 	v.ChannelID, v.UserID = k.NameOf(v.ChannelID), k.NameOf(v.UserID)
 	c.answer = v.AppendJSON(c.answer)
-	if !p.upTo && p.changed == nil && p.unknown.roles == nil && p.unknown.kinds == nil {
+	if !p.upTo && p.changed == nil && p.unknown.roles == nil && p.unknown.kinds == nil && p.unknown.timezone == "" {
 		return
 	}
 	c.answer = c.answer[:len(c.answer)-1]
@@ -196,7 +196,11 @@ func (k *Checker) appendAnswer(c *scratch, i int) {
 	}
 	c.answer = appendTexts(c.answer, "changed", p.changed)
 	c.answer = appendTexts(c.answer, "unknown_roles", p.unknown.roles)
-	c.answer = append(appendTexts(c.answer, "unknown_kinds", p.unknown.kinds), '}')
+	c.answer = appendTexts(c.answer, "unknown_kinds", p.unknown.kinds)
+	if zone := p.unknown.timezone; zone != "" {
+		c.answer = appendMember(c.answer, "unknown_timezone", zone)
+	}
+	c.answer = append(c.answer, '}')
 }
 
 // reportDropped reports a throttled message as dropped, because the calling server doesn't show it.

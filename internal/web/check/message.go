@@ -2,6 +2,7 @@ package check
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -38,6 +39,7 @@ type checkedMessage struct {
 	Login       string         `json:"login"`
 	DisplayName string         `json:"display_name"`
 	Roles       checkedRoles   `json:"roles"`
+	Timezone    string         `json:"timezone"`
 	Text        string         `json:"text"`
 	Kinds       checkedKinds   `json:"message_kind"`
 	Cost        *int           `json:"cost"`
@@ -74,7 +76,7 @@ type checkReader struct {
 func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, changed []string, err error) {
 	m = chatguard.Message{
 		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1,
-		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName},
+		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName, Timezone: read.Timezone},
 	}
 	if read.Cost != nil {
 		m.Cost = *read.Cost
@@ -154,7 +156,7 @@ func (c *checkReader) validate(m *chatguard.Message) error {
 	case m.Cost < 1 || m.Cost > maxCost:
 		return failKey("cost", "is %d: want a whole number from 1 to %d", m.Cost, maxCost)
 	}
-	if err := m.Validate(); err != nil {
+	if err := m.Validate(); err != nil && !errors.Is(err, chatguard.ErrTimezone) {
 		return failKey("message", "can't be judged: %s", journal.Sentence(err))
 	}
 	return nil

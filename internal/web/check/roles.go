@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func (k *checkedKinds) UnmarshalText(text []byte) error {
 }
 
 // useNames sets the roles of the message's author and its kinds, without those that the policy in
-// force doesn't know. It returns these.
+// force doesn't know. It removes an unknown zone. It returns what it leaves out.
 func (k *Checker) useNames(m *chatguard.Message, read *checkedMessage) (unknown unknownNames) {
 	guard := inner.Of(k.opts.Guard)
 	unknown.roles = read.Roles.unknown(func(name string) bool { return guard.KnowsRole(m.ChannelID, chatguard.Role(name)) })
@@ -107,8 +108,14 @@ func (k *Checker) useNames(m *chatguard.Message, read *checkedMessage) (unknown 
 		return slices.Contains(roles.TwitchKinds, name) || guard.KnowsKind(m.ChannelID, name)
 	})
 	m.Kinds = read.Kinds.list
+	if errors.Is(m.Validate(), chatguard.ErrTimezone) {
+		unknown.timezone, m.User.Timezone = hostile.Clip(m.User.Timezone, problem.MaxQuoted), ""
+	}
 	return unknown
 }
 
 // unknownNames are the names that were ignored.
-type unknownNames struct{ roles, kinds []string }
+type unknownNames struct {
+	roles, kinds []string
+	timezone     string
+}
