@@ -127,7 +127,8 @@ func (s settings) open(ctx context.Context, guard *chatguard.Guard, mux *http.Se
 }
 
 // identify trusts the name that the page sends. This is good enough only for a demonstration. Use
-// the account of your session cookie here.
+// the account of your session cookie here. The zone may well be the browser's: no zone gives a user
+// more messages, and the limits' zone applies instead of an unknown one.
 func identify(r *http.Request) (chatguard.User, error) {
 	name := strings.TrimSpace(r.FormValue("name"))
 	if name == "" || utf8.RuneCountInString(name) > 32 || strings.ContainsFunc(name, unicode.IsControl) {
@@ -137,7 +138,7 @@ func identify(r *http.Request) (chatguard.User, error) {
 	if connguard.IsReservedID(id) {
 		return chatguard.User{}, httpguard.ErrNobody
 	}
-	return chatguard.User{ID: id, Login: id, DisplayName: name}, nil
+	return chatguard.User{ID: id, Login: id, DisplayName: name, Timezone: r.FormValue("timezone")}, nil
 }
 
 func roomOf(r *http.Request) string {

@@ -154,7 +154,8 @@ function tellTurns(aloud = null) {
 function connect() {
   const url = new URL("chat", location.href);
   url.protocol = url.protocol.replace("http", "ws");
-  url.search = new URLSearchParams({ name, room });
+  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone; // your day ends at midnight there
+  url.search = new URLSearchParams({ name, room, timezone });
   socket = new WebSocket(url);
   socket.onopen = () => {
     attempts = 0;
