@@ -65,7 +65,7 @@ func New(guard *chatguard.Guard, opts *Options) (*Dashboard, error) {
 		return nil, errors.New("dashboard: the Guard is missing: create one with chatguard.New")
 	}
 	o := *cmp.Or(opts, &Options{})
-	public, err := o.check()
+	public, err := o.check(guard)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (d *Dashboard) open(guard *chatguard.Guard, public *url.URL) error {
 		Check: check.Options{Guard: guard},
 		Store: d.host.Store, ExportPolicy: config.WritePolicy,
 	}
-	d.options.Shared.join(guard, &options)
+	d.options.showShared(guard.Shared(), &options)
 	if d.web, err = web.New(options); err != nil {
 		return err
 	}

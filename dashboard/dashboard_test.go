@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func allow(*http.Request) (string, dashboard.Role, bool) { return "anna", dashboard.Own, true }
@@ -24,7 +26,8 @@ func TestNew_InvalidOptions(t *testing.T) {
 		opts  dashboard.Options
 	}{
 		missing: {guard, dashboard.Options{}},
-		"dashboard: Options.Shared.State is missing":                                                   {guard, dashboard.Options{Authorize: allow, Shared: &dashboard.Shared{}}},
+		"dashboard: Options.SharedHealth needs a Guard":                                                {guard, dashboard.Options{Authorize: allow, SharedHealth: func() (h shared.Health) { return h }}},
+		"dashboard: Options.Nodes needs Options.SharedHealth":                                          {guard, dashboard.Options{Authorize: allow, Nodes: func(context.Context) ([]dashboard.Node, error) { return nil, nil }}},
 		`dashboard: Options.PublicURL is "https://:443/": want an address`:                             {guard, dashboard.Options{Authorize: allow, PublicURL: "https://:443/"}},
 		"dashboard: the Guard is missing: create one with chatguard.New":                               {nil, dashboard.Options{Authorize: allow}},
 		`dashboard: Options.PublicURL is "chat.example.org": want an address such as "https://chat.ex`: {guard, dashboard.Options{Authorize: allow, PublicURL: "chat.example.org"}},

@@ -17,7 +17,7 @@ import (
 
 // The moderators of a chat server with several nodes see the nodes, and whether Redis answers.
 // Here nothing listens on the port, so the node starts without Redis, and the page says so.
-func ExampleShared() {
+func ExampleNode() {
 	err := showNodes("redis://127.0.0.1:1", func(board http.Handler) {
 		server := httptest.NewServer(http.StripPrefix("/moderate", board))
 		defer server.Close()
@@ -48,7 +48,7 @@ func showNodes(url string, serve func(http.Handler)) error {
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	board, err := dashboard.New(guard, &dashboard.Options{Authorize: moderator, Shared: sharedBy(store), Logger: logger})
+	board, err := dashboard.New(guard, &dashboard.Options{Authorize: moderator, SharedHealth: store.Health, Nodes: nodesOf(store), Logger: logger})
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -61,29 +61,19 @@ func showNodes(url string, serve func(http.Handler)) error {
 	return errors.Join(<-shown, ignoreAway(<-shared), store.Close())
 }
 
-// sharedBy describes a redisstore.Store to the dashboard.
-func sharedBy(store *redisstore.Store) *dashboard.Shared {
-	return &dashboard.Shared{
-		Mode: shared.Exact,
-		State: func() dashboard.SharedState {
-			h := store.Health()
-			return dashboard.SharedState{
-				Up: h.Up, Refusing: h.Refusing, Since: h.Since, Problem: h.Problem, Server: h.Server, IfEqual: h.IfEqual,
-				RoundTrip: h.RoundTrip, Offset: h.Offset, Skew: h.Skew,
-			}
-		},
-		Nodes: func(ctx context.Context) (list []dashboard.Node, err error) {
-			nodes, err := store.Nodes(ctx)
-			for _, n := range nodes {
-				list = append(list, dashboard.Node{
-					Name: n.Name, Version: n.Version, Address: n.Address, Mode: shared.Exact, Started: n.Started, Self: n.Self,
-					Offset: n.Offset, Error: n.Error,
-					MessagesPerSecond: float64(n.Figures["messages_per_second"]), // if the server counts them
-					FromMemory:        n.Figures["from_memory"], Offline: n.Figures["offline"], Pending: int(n.Figures["pending"]),
-				})
-			}
-			return list, err
-		},
+// nodesOf returns the nodes of a redisstore.Store for the dashboard.
+func nodesOf(store *redisstore.Store) func(context.Context) ([]dashboard.Node, error) {
+	return func(ctx context.Context) (list []dashboard.Node, err error) {
+		nodes, err := store.Nodes(ctx)
+		for _, n := range nodes {
+			list = append(list, dashboard.Node{
+				Name: n.Name, Version: n.Version, Address: n.Address, Mode: n.Mode, Started: n.Started, Self: n.Self,
+				Offset: n.Offset, Error: n.Error,
+				MessagesPerSecond: float64(n.Figures["messages_per_second"]), // if the server counts them
+				FromMemory:        n.Figures["from_memory"], Offline: n.Figures["offline"], Pending: int(n.Figures["pending"]),
+			})
+		}
+		return list, err
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Role is what a person may do in a Dashboard. The zero value allows nothing.
@@ -77,9 +79,17 @@ type Options struct {
 	// a thousand channels, sorted by ID.
 	Channels func() []Channel
 
-	// Shared describes the store that the Guard shares with other nodes. The page then shows
-	// whether the store answers, and the nodes. Nil means that the Guard is alone.
-	Shared *Shared
+	// SharedHealth returns the state of the store that the Guard shares with other nodes, such as
+	// redisstore's Store.Health. The page then shows whether the store answers, and what this node
+	// did without it. SharedHealth is called each second, and must not wait. Nil means that the
+	// page shows nothing about the store.
+	SharedHealth func() shared.Health
+
+	// Nodes returns all nodes that share limits, with this one, in the order in which they are
+	// shown. It is called at most once per second, and only while somebody looks at the nodes. It
+	// may ask the store until ctx ends. Nil means that the nodes aren't shown. Nodes needs
+	// SharedHealth.
+	Nodes func(ctx context.Context) ([]Node, error)
 
 	// PublicURL is the address that people use ("https://chat.example.org/moderate/"). Set it if a
 	// proxy changes the host of the requests that it forwards; otherwise it can stay empty. Only
@@ -92,12 +102,14 @@ type Options struct {
 }
 
 // check returns the parsed public address, or the first error in the Options.
-func (o *Options) check() (public *url.URL, err error) {
+func (o *Options) check(guard *chatguard.Guard) (public *url.URL, err error) {
 	switch {
 	case o.Authorize == nil:
 		return nil, errors.New("dashboard: Options.Authorize is missing: set it to decide who has access")
-	case o.Shared != nil && o.Shared.State == nil:
-		return nil, errors.New("dashboard: Options.Shared.State is missing: return the state of the shared store, for example from redisstore's Health")
+	case o.SharedHealth != nil && guard.Shared().Mode() == "":
+		return nil, errors.New("dashboard: Options.SharedHealth needs a Guard that shares limits: set chatguard.Options.Shared")
+	case o.Nodes != nil && o.SharedHealth == nil:
+		return nil, errors.New("dashboard: Options.Nodes needs Options.SharedHealth: return the state of the shared store, for example with redisstore's Store.Health")
 	case o.PublicURL == "":
 		return nil, nil
 	}

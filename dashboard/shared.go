@@ -1,43 +1,14 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/shared"
 )
-
-// Shared describes to a Dashboard the store of a Guard with Options.Shared, and the other nodes.
-// Its functions pass on what package redisstore's Store returns from Health and Nodes.
-type Shared struct {
-	// Mode is the Guard's Options.SharedMode.
-	Mode shared.Mode
-	// State returns the state of the store. It is required, is called each second, and must not
-	// wait.
-	State func() SharedState
-	// Nodes returns all nodes that share limits, with this one, in the order in which they are
-	// shown. It is called at most once per second, and only while somebody looks at the nodes. It
-	// may ask the store until ctx ends. Nil means that the nodes aren't shown.
-	Nodes func(ctx context.Context) ([]Node, error)
-}
-
-// SharedState is the state of a shared store, as in redisstore's Health.
-type SharedState struct {
-	Up       bool      // whether the store answers
-	Refusing bool      // whether it answers, but refuses to swap rows
-	Since    time.Time // start of the current state, up or away
-	// Problem is one line that names a problem and its fix. It is empty if there is none.
-	Problem string
-	Server  string // for example "valkey 8.1.1"; empty if it was never reached
-	// IfEqual means that the server compares and sets by itself, without a script.
-	IfEqual   bool
-	RoundTrip time.Duration // from this node to the server and back
-	Offset    time.Duration // the server's clock minus this machine's
-	Skew      time.Duration // the maximum difference between the clocks of two nodes
-}
 
 // Node is a node that shares limits, as in redisstore's Node. Zero counts may mean that the node
 // doesn't report them.
@@ -57,37 +28,34 @@ type Node struct {
 	Pending           int   // rows that still have to be written to the store
 }
 
-var shareModes = map[shared.Mode]live.ShareMode{
-	shared.Exact: live.ShareExact, shared.Synchronised: live.ShareSynchronised,
-}
-
-// join completes the options of the web server.
-func (s *Shared) join(guard *chatguard.Guard, o *web.Options) {
-	if s == nil {
+// showShared completes the options of the web server, if the page shows the shared store.
+func (o *Options) showShared(guard shared.Guard, to *web.Options) {
+	if o.SharedHealth == nil {
 		return
 	}
-	o.Live.Shared = func() live.Shared { return s.live(s.State(), guard.Shared().Counts()) }
-	o.Nodes = func(ctx context.Context) (web.Nodes, error) { return s.nodes(ctx, guard.Shared().Counts()) }
+	to.Live.Shared = func() live.Shared { return liveOf(guard, o.SharedHealth()) }
+	to.Nodes = func(ctx context.Context) (web.Nodes, error) { return o.nodes(ctx, guard) }
 }
 
-func (s *Shared) live(state SharedState, sharing shared.Counts) live.Shared {
-	shared := live.Shared{Mode: shareModes[s.Mode], Up: state.Up, Refusing: state.Refusing, Since: state.Since, Problem: state.Problem}
-	shared.AddProblem(sharing)
-	return shared
+// liveOf returns the state of the store as the page shows it.
+func liveOf(guard shared.Guard, h shared.Health) live.Shared {
+	s := live.Shared{Mode: live.ShareMode(guard.Mode()), Up: h.Up, Refusing: h.Refusing, Since: h.Since, Problem: h.Problem}
+	s.AddProblem(guard.Counts())
+	return s
 }
 
-func (s *Shared) nodes(ctx context.Context, sharing shared.Counts) (n web.Nodes, err error) {
+// nodes returns what the page shows about the nodes.
+func (o *Options) nodes(ctx context.Context, guard shared.Guard) (n web.Nodes, err error) {
 	var nodes []Node
-	if s.Nodes != nil {
-		nodes, err = s.Nodes(ctx)
+	if o.Nodes != nil {
+		nodes, err = o.Nodes(ctx)
 	}
-	state := s.State() // afterwards, because Nodes may find that the store is away
-	n.Shared = s.live(state, sharing)
-	n.Server, n.IfEqual = state.Server, state.IfEqual
-	n.RoundTripMS, n.OffsetMS, n.SkewMS = web.Milliseconds(state.RoundTrip), web.Milliseconds(state.Offset), web.Milliseconds(state.Skew)
-	n.Count(sharing)
+	h, did := o.SharedHealth(), guard.Counts() // afterwards, because Nodes may find that the store is away
+	n.Shared, n.Server, n.IfEqual = liveOf(guard, h), h.Server, h.IfEqual
+	n.RoundTripMS, n.OffsetMS, n.SkewMS = web.Milliseconds(h.RoundTrip), web.Milliseconds(h.Offset), web.Milliseconds(h.Skew)
+	n.Count(did)
 	for i := range nodes {
-		n.Nodes = append(n.Nodes, nodes[i].web(sharing))
+		n.Nodes = append(n.Nodes, nodes[i].web(did))
 	}
 	return n, err
 }
@@ -96,7 +64,7 @@ func (s *Shared) nodes(ctx context.Context, sharing shared.Counts) (n web.Nodes,
 // counts if the node is this one.
 func (n *Node) web(own shared.Counts) web.Node {
 	shown := web.Node{
-		Name: n.Name, Version: n.Version, Address: n.Address, Mode: shareModes[n.Mode], Started: n.Started, Self: n.Self,
+		Name: n.Name, Version: n.Version, Address: n.Address, Mode: live.ShareMode(cmp.Or(n.Mode, shared.Exact)), Started: n.Started, Self: n.Self,
 		OffsetMS: web.Milliseconds(n.Offset), ErrorMS: web.Milliseconds(n.Error), MessagesPerSecond: n.MessagesPerSecond,
 		FromMemory: n.FromMemory, Apart: n.Offline, Owed: n.Pending,
 	}

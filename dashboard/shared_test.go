@@ -45,7 +45,7 @@ func TestShared_Nodes(t *testing.T) {
 	server := redistest.Start(t)
 	store, guard := runNode(t, server.URL(), "chat-1")
 	runNode(t, server.URL(), "chat-2")
-	s := newSite(t, guard, dashboard.Options{Shared: sharedBy(store)})
+	s := newSite(t, guard, dashboard.Options{SharedHealth: store.Health, Nodes: nodesOf(store)})
 	type answer struct {
 		Mode, Server string
 		Up           bool
@@ -88,15 +88,21 @@ func TestShared_Nodes(t *testing.T) {
 // The nodes that a synchronised Guard can't list are shown as a fault; without Nodes there are
 // none.
 func TestShared_Synchronised(t *testing.T) {
-	shared := dashboard.Shared{
-		Mode:  shared.Synchronised,
-		State: func() dashboard.SharedState { return dashboard.SharedState{Up: true, Problem: "lagging"} },
+	store, err := redisstore.Open(t.Context(), "redis://127.0.0.1:1", &redisstore.Options{Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
 	}
-	s := newSite(t, newGuard(t), dashboard.Options{Shared: &shared})
+	defer store.Close()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, SharedMode: shared.Synchronised})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := dashboard.Options{SharedHealth: func() shared.Health { return shared.Health{Up: true, Problem: "lagging"} }}
+	s := newSite(t, guard, o)
 	if a := s.ask("GET", "/api/v1/nodes", "anna", "", 200); !strings.Contains(a, `"mode":"synchronised","up":true`) || !strings.Contains(a, `"nodes":[]`) || !strings.Contains(a, "lagging") {
 		t.Errorf("%s", a)
 	}
-	shared.Nodes = func(context.Context) ([]dashboard.Node, error) { return nil, context.DeadlineExceeded }
-	s = newSite(t, newGuard(t), dashboard.Options{Shared: &shared})
+	o.Nodes = func(context.Context) ([]dashboard.Node, error) { return nil, context.DeadlineExceeded }
+	s = newSite(t, guard, o)
 	s.ask("GET", "/api/v1/nodes", "anna", "", 503)
 }

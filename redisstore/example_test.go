@@ -123,7 +123,7 @@ func ExampleStore_Health() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	var health redisstore.Health = store.Health()
+	var health shared.Health = store.Health()
 	if !health.Up {
 		fmt.Println(health.Problem)
 	} else {

@@ -6,32 +6,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
-// Health describes the state of a Store.
-type Health struct {
-	// Up means that the server answers. If it is false, calls fail at once.
-	Up bool
-	// Refusing means that the server answers, but rows can't be swapped, for example because its
-	// memory is full. Verdicts are then degraded, as if the server were away.
-	Refusing bool
-	Since    time.Time // start of the current state, up or away
-	// Problem is one line that names the problem and how to fix it. It may be set while Up. It
-	// never contains the password.
-	Problem   string
-	RoundTrip time.Duration // the fastest at the last measurement of the clock
-	Offset    time.Duration // the server's clock minus this machine's
-	Skew      time.Duration // the maximum difference between the clocks of two nodes; see shared.Store
-	Nodes     int           // live nodes, including this one; 0 before Run
-	Server    string        // for example "valkey 8.1.1"; empty if it was never reached
-	// IfEqual means that the server has SET with IFEQ. Otherwise swaps are made by a script, which
-	// takes the server about twice as long.
-	IfEqual bool
-}
-
-// Health returns the current state of the Store. It never waits for the server.
-func (s *Store) Health() Health {
-	h := Health{Up: true, Since: s.server.started.Add(time.Duration(s.server.breaker.changed.Load())), Nodes: int(s.leases.nodes.Load())}
+// Health returns the current state of the Store. Its Nodes are 0 before Run. Health never waits for
+// the server.
+func (s *Store) Health() shared.Health {
+	h := shared.Health{Up: true, Since: s.server.started.Add(time.Duration(s.server.breaker.changed.Load())), Nodes: int(s.leases.nodes.Load())}
 	_, h.Skew = s.server.clock.now()
 	h.Offset = s.server.clock.offset()
 	if r := s.server.clock.reading.Load(); r != nil {

@@ -6,29 +6,28 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/chatguard/chatguard/internal/histogram"
-	"github.com/chatguard/chatguard/redisstore"
 	"github.com/chatguard/chatguard/shared"
 )
 
 // registerMetrics registers the metrics of the shared store.
 func (n *Node) registerMetrics(set *metrics.Set) {
-	health := func(value func(redisstore.Health) float64) func() float64 {
+	health := func(value func(shared.Health) float64) func() float64 {
 		return func() float64 { return value(n.store.Health()) }
 	}
 	sharing := func(value func(shared.Counts) int64) func() float64 {
 		return func() float64 { return float64(value(n.guard.Shared().Counts())) }
 	}
 	for name, value := range map[string]func() float64{
-		"chatguard_shared_up": health(func(h redisstore.Health) float64 {
+		"chatguard_shared_up": health(func(h shared.Health) float64 {
 			if h.Up {
 				return 1
 			}
 			return 0
 		}),
-		"chatguard_shared_nodes":                          health(func(h redisstore.Health) float64 { return float64(h.Nodes) }),
-		"chatguard_shared_round_trip_seconds":             health(func(h redisstore.Health) float64 { return h.RoundTrip.Seconds() }),
-		"chatguard_shared_clock_offset_seconds":           health(func(h redisstore.Health) float64 { return h.Offset.Seconds() }),
-		"chatguard_shared_clock_error_seconds":            health(func(h redisstore.Health) float64 { return h.Skew.Seconds() / 2 }),
+		"chatguard_shared_nodes":                          health(func(h shared.Health) float64 { return float64(h.Nodes) }),
+		"chatguard_shared_round_trip_seconds":             health(func(h shared.Health) float64 { return h.RoundTrip.Seconds() }),
+		"chatguard_shared_clock_offset_seconds":           health(func(h shared.Health) float64 { return h.Offset.Seconds() }),
+		"chatguard_shared_clock_error_seconds":            health(func(h shared.Health) float64 { return h.Skew.Seconds() / 2 }),
 		`chatguard_shared_swaps_total{result="done"}`:     sharing(func(s shared.Counts) int64 { return s.Swaps }),
 		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s shared.Counts) int64 { return s.Conflicts }),
 		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(n.store.Stats().Repeated) },
