@@ -59,7 +59,7 @@ func speaks(times int) func(t *testing.T, g *chatguard.Guard) {
 }
 
 // idleCases are the states that users leave behind at the start, and how much later each row no
-// longer counts.
+// longer counts. The day ends after 4 h, and is remembered for another one.
 var idleCases = map[string]struct {
 	policy    chatguard.Policy
 	live      func(t *testing.T, g *chatguard.Guard)
@@ -70,24 +70,24 @@ var idleCases = map[string]struct {
 	"a message": {
 		policy: policy(),
 		live:   speaks(1),
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour},
 	},
 	"throttled": {
 		policy: policy(),
 		live:   speaks(4),
-		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 30 * time.Minute},
+		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/": 30 * time.Minute},
 	},
 	"silenced for longer than strikes count": {
 		policy: changePenalties(func(p *chatguard.Penalties) {
 			p.Ladder = []chatguard.Penalty{{Action: chatguard.ActionTimeout, Duration: 2 * time.Hour}}
 		}),
 		live:   speaks(4),
-		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 2 * time.Hour},
+		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/": 2 * time.Hour},
 	},
 	"strikes that never lapse": {
 		policy: changePenalties(func(p *chatguard.Penalties) { p.ForgetAfter = 0 }),
 		live:   speaks(4),
-		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": forEver},
+		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/": forEver},
 	},
 	"an override": {
 		policy: policy(),
@@ -95,7 +95,7 @@ var idleCases = map[string]struct {
 			must(t, inner.At(g, start).SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c1", UserID: "u"}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}))
 			say(t, g, "u", start)
 		},
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": forEver},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/+": forEver},
 	},
 	"a grant": {
 		policy: policy(),
@@ -104,13 +104,13 @@ var idleCases = map[string]struct {
 			must(t, err)
 			say(t, g, "u", start)
 		},
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": 4 * time.Hour},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/+": 4 * time.Hour},
 	},
 	"a limit that is gone": {
 		policy: addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
 		live:   speaks(1),
 		change: func(g *chatguard.Guard) error { return inner.At(g, start).SetPolicy(policy()) },
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"a limit of another algorithm now": {
 		policy:    addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
@@ -119,23 +119,23 @@ var idleCases = map[string]struct {
 		change: func(g *chatguard.Guard) error {
 			return inner.At(g, start).SetPolicy(addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}))
 		},
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"per user everywhere": {
 		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
 		live:   speaks(1),
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"per user everywhere, gone": {
 		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
 		live:   speaks(1),
 		change: func(g *chatguard.Guard) error { return inner.At(g, start).SetPolicy(policy()) },
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"shared by the channel": {
 		policy: addLimit(chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 50, Every: 20 * time.Minute}),
 		live:   speaks(1),
-		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1//crowd": 20 * time.Minute},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 28 * time.Hour, "c1//crowd": 20 * time.Minute},
 	},
 	"a channel with a policy of its own": {
 		policy: policy(),
@@ -155,8 +155,8 @@ var idleCases = map[string]struct {
 			}
 		},
 		counts: map[string]time.Duration{
-			"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 30 * time.Minute,
-			"c2/u/burst": 12 * time.Second, "c2/u/daily": 4 * time.Hour, "c2/u/": 90 * time.Hour,
+			"c1/u/burst": 12 * time.Second, "c1/u/daily": 28 * time.Hour, "c1/u/": 30 * time.Minute,
+			"c2/u/burst": 12 * time.Second, "c2/u/daily": 28 * time.Hour, "c2/u/": 90 * time.Hour,
 		},
 	},
 }
