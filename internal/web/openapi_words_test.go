@@ -116,6 +116,7 @@ var meanings = map[string]string{
 	"raid_lasts":      "The usual duration of raid mode.",
 	"raid_start_rate": "Messages per second, over 10 seconds, at which raid mode starts by itself; left out if never.",
 	"revision":        "The revision's number; 0 is the configuration file's. In a frame: the change that it announces.",
+	"lane":            "Of a question to the Lab: the number of its lane, from 1.",
 	"parameter":       "The value's key, such as burst or penalties.ladder[0], the first step; left out if no single value is wrong.",
 	"role":            "The role whose numbers apply.",
 	"role_numbers":    "By limit: the numbers that apply if the user has no override.",
