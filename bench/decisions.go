@@ -113,7 +113,7 @@ func run(a asker, draws []draw, goroutines int) lap {
 
 // partSize is the number of messages in a part, whose time is measured. It is small, because other
 // programs seldom disturb the same part in all rounds.
-const partSize = 256 * batch
+const partSize = 64 * batch
 
 // takeAll checks the messages and returns the time that each part took.
 func takeAll(a asker, draws []draw, times []time.Duration) (passed int, _ []time.Duration) {

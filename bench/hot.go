@@ -88,8 +88,8 @@ func (p *mappedRate) take(messages []draw) (passed int) {
 
 // The laps are short and many, so that other programs disturb at least one of them little.
 const (
-	hotLaps  = 60 // per round
-	hotShare = 64 // each lap has this part of the messages of a round
+	hotLaps  = 200 // per round
+	hotShare = 256 // each lap has this part of the messages of a round
 )
 
 // measureHot measures the cost of a decision on one user, whose row is in the processor's cache.

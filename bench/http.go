@@ -156,6 +156,12 @@ func measureHTTP(s *settings, _ []uint64) error {
 	return nil
 }
 
+// The laps are longer than those of decisions, so that the garbage collector runs in each.
+const (
+	httpLaps  = 10 // per round
+	httpShare = 64 // each lap has this part of the messages of a round
+)
+
 func raceHTTP(s *settings, field []httpContestant, pass bool) ([][]lap, error) {
 	rng := sequence.Rand(1)
 	handlers, laps := make([]http.Handler, len(field)), make([][]lap, len(field))
@@ -166,9 +172,9 @@ func raceHTTP(s *settings, field []httpContestant, pass bool) ([][]lap, error) {
 		}
 		handlers[i] = middleware(answered)
 	}
-	for range hotLaps * s.rounds {
+	for range httpLaps * s.rounds {
 		for _, i := range rng.Perm(len(field)) {
-			laps[i] = append(laps[i], serve(handlers[i], max(1, s.draws/hotShare/8)))
+			laps[i] = append(laps[i], serve(handlers[i], max(1, s.draws/httpShare)))
 		}
 	}
 	return laps, nil
