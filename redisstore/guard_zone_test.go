@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Nodes agree on the day of an author's zone. The row outlives the day by another one, so that no
@@ -12,7 +13,7 @@ import (
 func TestGuards_Timezone(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	nodes := startNodes(t, r.URL(), 2, enforced(chatguard.DailyWindowLimit("daily", 4)), Options{}, chatguard.ShareExact)
+	nodes := startNodes(t, r.URL(), 2, enforced(chatguard.DailyWindowLimit("daily", 4)), Options{}, shared.Exact)
 	year, month, day := time.Now().UTC().Date()
 	noon := time.Date(year, month, day+1, 12, 0, 0, 0, time.UTC) // no midnight passes during the test
 	midnight := noon.Add(3 * time.Hour)                          // in Tokyo

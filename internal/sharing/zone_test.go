@@ -36,7 +36,7 @@ func TestShared_Timezone(t *testing.T) {
 		inTokyo(t, a, "Asia/Tokyo", 3, ends)
 		inTokyo(t, a, "", 2, ends)
 		node.setAway(false)
-		must(t, a.Exchange(t.Context()))
+		must(t, a.Shared().Exchange(t.Context()))
 		inTokyo(t, b, "", 1, ends)
 		inTokyo(t, b, "America/Lima", 0, ends)
 		inTokyo(t, b, "America/Lima", 0, ends)
