@@ -62,7 +62,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 	}
 	if b.count == 0 {
 		if b.channel = b.guard.channels.get(m.ChannelID, at); b.channel == nil {
-			return checkID(m.ChannelID, ErrNoChannel)
+			return checkID(m.ChannelID, errNoChannel)
 		}
 	}
 	c := &b.cases[b.count]

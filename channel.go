@@ -108,7 +108,7 @@ func (cs *channels) basePolicy() *compiled {
 // get returns a channel. If the channel is new, get creates it with the policy of all channels, and
 // removes some channels that are idle at the given time. It returns nil if the ID is not valid.
 func (cs *channels) get(id string, at time.Time) *channel {
-	if found := cs.known.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
+	if found := cs.known.find(id); found != nil || checkID(id, errNoChannel) != nil {
 		return found
 	}
 	cs.adding.Lock()
@@ -208,7 +208,7 @@ func (cs *channels) keyTable(k Key, at time.Time) (*limits.Table, int64, error) 
 // PerChannel limits. If both are empty, they select the PerEverywhere limits.
 func (cs *channels) userTable(channelID, userID string, at time.Time) (*limits.Table, int64, error) {
 	if len(channelID) > maxID || len(userID) > maxID {
-		return nil, 0, ErrLongID
+		return nil, 0, errLongID
 	}
 	ns, err := nanoseconds(at)
 	if err != nil {

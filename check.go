@@ -9,13 +9,12 @@ import (
 	"github.com/chatguard/chatguard/internal/sharing"
 )
 
-// Check judges one message and spends its cost if it is allowed. The error says why the message
-// can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
-// the context, because a decision only accesses memory. With Options.Shared it may wait for the
-// store, for up to 1.25 times Shared.Timeout. If the context ends first, Check decides without the
-// store, or returns the context's error. In the latter case, the cost is still spent if the message
-// is allowed. A Check that asks the store for other waiting messages too isn't interrupted by its
-// context.
+// Check judges one message and spends its cost if it is allowed. The error is ErrInvalid, and says
+// why the message can't be judged. Check doesn't wait for the context, because a decision only
+// accesses memory. With Options.Shared it may wait for the store, for up to 1.25 times
+// Shared.Timeout. If the context ends first, Check decides without the store, or returns the
+// context's error. In the latter case, the cost is still spent if the message is allowed. A Check
+// that asks the store for other waiting messages too isn't interrupted by its context.
 func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
 	_, err = g.check(ctx, &m, &v, whole)
 	return v, err
@@ -58,7 +57,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	}
 	if c == nil {
 		if c = g.channels.get(m.ChannelID, at); c == nil {
-			return 0, checkID(m.ChannelID, ErrNoChannel)
+			return 0, checkID(m.ChannelID, errNoChannel)
 		}
 	}
 	var q limits.Request
@@ -139,7 +138,7 @@ func (m *Message) fillRequest(q *limits.Request, at int64, policy *compiled) err
 		return err
 	}
 	if at < 0 || at >= limits.MaxTime {
-		return ErrTime
+		return errTime
 	}
 	q.At = at
 	roles := policy.roles.Everyone()
@@ -161,13 +160,13 @@ func (m *Message) checkIDs() error {
 	if uint(len(m.ChannelID)-1) < maxID && uint(len(m.User.ID)-1) < maxID && m.Cost >= 0 {
 		return nil // nearly always
 	}
-	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
+	if err := checkID(m.ChannelID, errNoChannel); err != nil {
 		return err
 	}
-	if err := checkID(m.User.ID, ErrNoUser); err != nil {
+	if err := checkID(m.User.ID, errNoUser); err != nil {
 		return err
 	}
-	return ErrCost
+	return errCost
 }
 
 // fillCommon fills in the fields common to all verdicts; v must be zero.

@@ -72,7 +72,7 @@ func compileHeld(p Policy, held bool) (c *compiled, err error) {
 	c.sets[limits.PerUser].SetOwner(c)
 	c.places = map[string]int{}
 	for i, l := range p.Limits {
-		if l.Per.AllChannels() {
+		if l.Per.inAllChannels() {
 			c.places[l.Name] = i
 		}
 	}

@@ -108,24 +108,16 @@ func ExampleMessage_Validate() {
 		{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Cost: -1},
 		{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: time.Unix(-1, 0)},
 	} {
-		switch err := m.Validate(); {
-		case errors.Is(err, chatguard.ErrNoChannel), errors.Is(err, chatguard.ErrNoUser):
-			fmt.Println("an ID is missing")
-		case errors.Is(err, chatguard.ErrLongID):
-			fmt.Println("hash such an ID")
-		case errors.Is(err, chatguard.ErrCost), errors.Is(err, chatguard.ErrTime):
-			fmt.Println("a number is wrong")
-		default:
-			fmt.Println(err)
-		}
+		err := m.Validate()
+		fmt.Println(errors.Is(err, chatguard.ErrInvalid), err)
 	}
 	// Output:
-	// <nil>
-	// an ID is missing
-	// an ID is missing
-	// hash such an ID
-	// a number is wrong
-	// a number is wrong
+	// false <nil>
+	// true chatguard: the channel ID is empty
+	// true chatguard: the user ID is empty
+	// true chatguard: a channel or user ID is longer than 256 bytes
+	// true chatguard: the cost is negative
+	// true chatguard: the time is before 1970 or after February 2116
 }
 
 // noon is when the examples happen.

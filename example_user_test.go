@@ -36,19 +36,15 @@ func ExampleKey() {
 		err := guard.Reset(context.Background(), key)
 		verdict, _ := guard.Peek(context.Background(), message)
 		fmt.Println(key, err, "—", verdict)
-		if key.Per.Shared() && key.Per.AllChannels() {
-			fmt.Println("that was everyone")
-		}
 	}
 
 	mistaken := chatguard.Key{ChannelID: "lobby", UserID: "anna", Per: chatguard.PerUserEverywhere}
-	fmt.Println(errors.Is(guard.Reset(context.Background(), mistaken), chatguard.ErrKey))
+	fmt.Println(errors.Is(guard.Reset(context.Background(), mistaken), chatguard.ErrInvalid))
 	// Output:
 	// user "anna" in channel "lobby" <nil> — throttled by daily, retry after 12h0m0s
 	// user "anna" in all channels <nil> — throttled by room, retry after 1m0s
 	// channel "lobby" <nil> — throttled by server, retry after 1s
 	// all channels <nil> — allowed, 0 left of burst
-	// that was everyone
 	// true
 }
 
@@ -234,7 +230,7 @@ func ExampleVerdict() {
 		log.Fatal(err)
 	}
 	fmt.Println(received)
-	fmt.Println("again at", received.MaySpeakAt().UTC().Format(time.TimeOnly), "all back at", received.ResetAt.Format(time.TimeOnly))
+	fmt.Println("again at", received.At.Add(received.RetryAfter).UTC().Format(time.TimeOnly), "all back at", received.ResetAt.Format(time.TimeOnly))
 	// Output:
 	// {"at":"2026-01-05T12:00:00Z","channel":"lobby","user_id":"anna","allowed":false,"limit":"burst","remaining":0,"retry_after_ms":4000,"delay_ms":0,"reset_at":"2026-01-05T12:00:04Z","never":false,"observed":false,"penalty":"drop","strikes":1,"new_strike":true,"series":1}
 	// throttled by burst, retry after 4s

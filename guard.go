@@ -53,7 +53,7 @@ type Options struct {
 	// limits with scope PerUserEverywhere together may use the same amount in addition. When the
 	// memory is used up, new users replace the users who have been silent longest. Long before
 	// that, the Guard removes users whose allowances are fully restored. limitinfo.Capacity returns
-	// how many users fit. 0 means DefaultMemory. However small MaxMemory is, one user is
+	// how many users fit. 0 means 512 MiB. However small MaxMemory is, one user is
 	// remembered.
 	MaxMemory int64
 	// MaxTotalMemory is approximately the maximum number of bytes for the users of all channels.
@@ -61,9 +61,6 @@ type Options struct {
 	// among those who have been silent longest. 0 means that only MaxMemory applies.
 	MaxTotalMemory int64
 }
-
-// DefaultMemory is the limit that applies if Options.MaxMemory is 0: 512 MiB.
-const DefaultMemory = 512 << 20
 
 // Guard judges messages. It is safe for concurrent use. Create one with New.
 type Guard struct {
@@ -92,7 +89,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	}
 	own := clock.NewSmooth()
 	g := &Guard{now: own.Now, own: own, channels: channels{budget: limits.NewBudget(opts.MaxTotalMemory), dropped: new(limits.Dropped)}}
-	g.channels.maxMemory = cmp.Or(max(opts.MaxMemory, 0), DefaultMemory)
+	g.channels.maxMemory = cmp.Or(max(opts.MaxMemory, 0), limits.DefaultMemory)
 	own.JumpedBack = g.Rewind
 	g.AddObserver(opts.Observer)
 	if opts.Now != nil {

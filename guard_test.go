@@ -67,8 +67,8 @@ func TestVerdict_DayEnds(t *testing.T) {
 	}{{plain, 17 * time.Hour}, {own, 7*time.Hour + 30*time.Minute}} {
 		g := mustNew(t, Policy{Mode: ModeEnforce, Timezone: "America/New_York", Limits: []Limit{test.limit}}, nil)
 		mustCheck(t, g, messageFrom("7", 0))
-		if v := mustCheck(t, g, messageFrom("7", 1)); v.Allowed || v.MaySpeakAt().Sub(monday) != test.want {
-			t.Errorf("%+v: the day ends after %s, want %s", test.limit, v.MaySpeakAt().Sub(monday), test.want)
+		if v := mustCheck(t, g, messageFrom("7", 1)); v.Allowed || v.At.Add(v.RetryAfter).Sub(monday) != test.want {
+			t.Errorf("%+v: the day ends after %s, want %s", test.limit, v.At.Add(v.RetryAfter).Sub(monday), test.want)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestVerdict_Throttled(t *testing.T) {
 	if other := mustCheck(t, g, Message{ChannelID: "2", User: User{ID: "7"}, SentAt: monday}); !other.Allowed {
 		t.Error("a user's messages count in another channel")
 	}
-	if never := mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "8"}, SentAt: monday, Cost: 4}); !never.Never || never.RetryAfter != 0 || !never.MaySpeakAt().IsZero() {
+	if never := mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "8"}, SentAt: monday, Cost: 4}); !never.Never || never.RetryAfter != 0 {
 		t.Errorf("a cost beyond the burst: %+v", never)
 	}
 }
@@ -147,11 +147,11 @@ func TestCheck_InvalidMessages(t *testing.T) {
 	observed := 0
 	g := newEnforcingGuard(t, nil, &Options{Observer: func(Message, Verdict) { observed++ }})
 	for want, m := range map[error]Message{
-		ErrNoChannel: {User: User{ID: "7"}},
-		ErrNoUser:    {ChannelID: "1"},
-		ErrLongID:    {ChannelID: "1", User: User{ID: strings.Repeat("7", 257)}},
-		ErrCost:      {ChannelID: "1", User: User{ID: "7"}, Cost: -1},
-		ErrTime:      {ChannelID: "1", User: User{ID: "7"}, SentAt: time.Date(2117, 1, 1, 0, 0, 0, 0, time.UTC)},
+		errNoChannel: {User: User{ID: "7"}},
+		errNoUser:    {ChannelID: "1"},
+		errLongID:    {ChannelID: "1", User: User{ID: strings.Repeat("7", 257)}},
+		errCost:      {ChannelID: "1", User: User{ID: "7"}, Cost: -1},
+		errTime:      {ChannelID: "1", User: User{ID: "7"}, SentAt: time.Date(2117, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		if v, err := g.Check(context.Background(), m); !errors.Is(err, want) || v != (Verdict{}) {
 			t.Errorf("error %v, want %v", err, want)
@@ -225,7 +225,7 @@ func TestCheckAll(t *testing.T) {
 	messages := []Message{{ChannelID: "1", User: User{ID: "7"}}, {ChannelID: "1"}, messageFrom("7", 0), messageFrom("7", 0), {ChannelID: "1", User: User{ID: "7"}}}
 	verdicts := make([]Verdict, len(messages))
 	err := g.CheckAll(context.Background(), messages, verdicts)
-	if !errors.Is(err, ErrNoUser) || !strings.HasPrefix(err.Error(), "message 1: ") {
+	if !errors.Is(err, errNoUser) || !strings.HasPrefix(err.Error(), "message 1: ") {
 		t.Errorf("error %v", err)
 	}
 	for i, want := range []bool{true, false, true, true, false} {

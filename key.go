@@ -37,18 +37,18 @@ func (k Key) String() string {
 	return fmt.Sprintf("key with %s", k.Per)
 }
 
-// validate returns ErrNoChannel, ErrNoUser, ErrLongID or ErrKey if the key isn't valid.
+// validate returns an error that is ErrInvalid if the key isn't valid.
 func (k Key) validate() error {
-	if k.Per > PerEverywhere || k.Per.AllChannels() && k.ChannelID != "" || k.Per.Shared() && k.UserID != "" {
-		return ErrKey
+	if k.Per > PerEverywhere || k.Per.inAllChannels() && k.ChannelID != "" || k.Per.isShared() && k.UserID != "" {
+		return errKey
 	}
-	if !k.Per.AllChannels() {
-		if err := checkID(k.ChannelID, ErrNoChannel); err != nil {
+	if !k.Per.inAllChannels() {
+		if err := checkID(k.ChannelID, errNoChannel); err != nil {
 			return err
 		}
 	}
-	if !k.Per.Shared() {
-		return checkID(k.UserID, ErrNoUser)
+	if !k.Per.isShared() {
+		return checkID(k.UserID, errNoUser)
 	}
 	return nil
 }
@@ -67,12 +67,12 @@ const (
 	PerEverywhere                  // everyone in all channels shares one allowance; gives no strikes
 )
 
-// AllChannels reports whether a limit counts in all channels together. A single channel can't
+// inAllChannels reports whether a limit counts in all channels together. A single channel can't
 // change such a limit.
-func (s Scope) AllChannels() bool { return s == PerUserEverywhere || s == PerEverywhere }
+func (s Scope) inAllChannels() bool { return s == PerUserEverywhere || s == PerEverywhere }
 
-// Shared reports whether several users share the allowance of a limit.
-func (s Scope) Shared() bool { return s == PerChannel || s == PerEverywhere }
+// isShared reports whether several users share the allowance of a limit.
+func (s Scope) isShared() bool { return s == PerChannel || s == PerEverywhere }
 
 var scopeNames = [...]string{"user", "user-everywhere", "channel", "everywhere"}
 

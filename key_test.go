@@ -16,21 +16,21 @@ func TestKey_Invalid(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	long := strings.Repeat("x", maxID+1)
 	for k, want := range map[Key]error{
-		{}:                             ErrNoChannel,
-		{ChannelID: "1"}:               ErrNoUser,
-		{UserID: "7"}:                  ErrNoChannel,
-		{ChannelID: long, UserID: "7"}: ErrLongID,
-		{ChannelID: "1", UserID: long}: ErrLongID,
-		{Per: PerChannel}:              ErrNoChannel,
-		{Per: PerUserEverywhere}:       ErrNoUser,
-		{Per: PerChannel, UserID: "7"}: ErrKey,
-		{Per: PerUserEverywhere, ChannelID: "1", UserID: "7"}: ErrKey,
-		{Per: 9, ChannelID: "1", UserID: "7"}:                 ErrKey,
+		{}:                             errNoChannel,
+		{ChannelID: "1"}:               errNoUser,
+		{UserID: "7"}:                  errNoChannel,
+		{ChannelID: long, UserID: "7"}: errLongID,
+		{ChannelID: "1", UserID: long}: errLongID,
+		{Per: PerChannel}:              errNoChannel,
+		{Per: PerUserEverywhere}:       errNoUser,
+		{Per: PerChannel, UserID: "7"}: errKey,
+		{Per: PerUserEverywhere, ChannelID: "1", UserID: "7"}: errKey,
+		{Per: 9, ChannelID: "1", UserID: "7"}:                 errKey,
 		{Per: PerChannel, ChannelID: "1"}:                     ErrNoLimit,
 		{Per: PerUserEverywhere, UserID: "7"}:                 ErrNoLimit,
 		{Per: PerEverywhere}:                                  ErrNoLimit,
-		{Per: PerEverywhere, UserID: "7"}:                     ErrKey,
-		{Per: PerEverywhere, ChannelID: "1"}:                  ErrKey,
+		{Per: PerEverywhere, UserID: "7"}:                     errKey,
+		{Per: PerEverywhere, ChannelID: "1"}:                  errKey,
 	} {
 		if _, err := g.Grant(t.Context(), k, "", 1); !errors.Is(err, want) {
 			t.Errorf("Grant to %s: %v, want %v", k, err, want)
@@ -38,8 +38,8 @@ func TestKey_Invalid(t *testing.T) {
 		if err := g.Reset(t.Context(), k); !errors.Is(err, want) {
 			t.Errorf("Reset of %s: %v, want %v", k, err, want)
 		}
-		if k.Per.Shared() {
-			want = ErrKey // only users have overrides
+		if k.Per.isShared() {
+			want = errKey // only users have overrides
 		}
 		if err := g.SetUserOverride(t.Context(), k, UserOverride{}); !errors.Is(err, want) {
 			t.Errorf("SetUserOverride of %s: %v, want %v", k, err, want)
@@ -48,7 +48,7 @@ func TestKey_Invalid(t *testing.T) {
 			t.Errorf("UserOverride of %s: %v, want %v", k, err, want)
 		}
 	}
-	if err := g.SetChannelPolicy("", DefaultPolicy()); !errors.Is(err, ErrNoChannel) {
+	if err := g.SetChannelPolicy("", DefaultPolicy()); !errors.Is(err, errNoChannel) {
 		t.Errorf("SetChannelPolicy without a channel: %v", err)
 	}
 }

@@ -9,14 +9,27 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Errors for a message that can't be judged, because the caller has made a mistake. Such a message
-// isn't counted.
-var (
-	ErrNoChannel = errors.New("chatguard: the channel ID is empty")
-	ErrNoUser    = errors.New("chatguard: the user ID is empty")
-	ErrLongID    = errors.New("chatguard: a channel or user ID is longer than 256 bytes")
-	ErrCost      = errors.New("chatguard: the cost is negative")
-	ErrTime      = errors.New("chatguard: the time is before 1970 or after February 2116")
+// ErrInvalid is the error for a message, key or verdict that is a mistake of the caller: an ID is
+// missing, is longer than 256 bytes, or doesn't fit the key's Per, the cost is negative, or the time
+// is before 1970 or after February 2116. Errors that wrap it say which. Nothing is counted or
+// changed.
+var ErrInvalid = errors.New("chatguard: invalid message or key")
+
+// invalid is the text of an error that is ErrInvalid.
+type invalid string
+
+func (e invalid) Error() string { return string(e) }
+
+// Is makes the error ErrInvalid for errors.Is.
+func (e invalid) Is(target error) bool { return target == ErrInvalid }
+
+const (
+	errNoChannel = invalid("chatguard: the channel ID is empty")
+	errNoUser    = invalid("chatguard: the user ID is empty")
+	errLongID    = invalid("chatguard: a channel or user ID is longer than 256 bytes")
+	errCost      = invalid("chatguard: the cost is negative")
+	errTime      = invalid("chatguard: the time is before 1970 or after February 2116")
+	errKey       = invalid("chatguard: the key has an ID that its Per excludes, or an unknown Per")
 )
 
 // ErrTimezone is the error of Message.Validate for a User.Timezone that isn't a zone. Check judges
@@ -47,9 +60,8 @@ type Message struct {
 }
 
 // Validate returns nil if the message can be judged as it says. Otherwise it returns the error that
-// Check would return: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. If only the user's
-// zone is unknown, it returns ErrTimezone; Check returns no error then. So a program can check a
-// zone when a user signs in.
+// Check would return, which is ErrInvalid. If only the user's zone is unknown, it returns
+// ErrTimezone; Check returns no error then. So a program can check a zone when a user signs in.
 func (m Message) Validate() error {
 	err := m.checkIDs()
 	if err == nil && !m.SentAt.IsZero() { // the current time is always valid
@@ -116,7 +128,7 @@ func checkID(id string, missing error) error {
 	case id == "":
 		return missing
 	case len(id) > maxID:
-		return ErrLongID
+		return errLongID
 	}
 	return nil
 }
@@ -125,7 +137,7 @@ func checkID(id string, missing error) error {
 func nanoseconds(t time.Time) (int64, error) {
 	s := t.Unix()
 	if s < 0 || s >= limits.MaxTime/int64(time.Second) {
-		return 0, ErrTime
+		return 0, errTime
 	}
 	return s*int64(time.Second) + int64(t.Nanosecond()), nil
 }

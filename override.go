@@ -53,9 +53,9 @@ type UserOverride struct {
 // usage is kept. Another zone takes effect at the end of the user's day; for a user without usage,
 // at once. A zone that the account has belongs in User.Timezone. The error names an unknown zone,
 // an unknown limit, or a limit that can't have such numbers. It may also say why the exemption
-// isn't possible. It is ErrKey, ErrNoChannel, ErrNoUser or ErrLongID if the key isn't valid, or if
-// its Per is PerChannel or PerEverywhere. It is ErrNoLimit if there are no PerUserEverywhere
-// limits. Other errors are those of Options.Shared.
+// isn't possible. It is ErrInvalid if the key isn't valid, or if its Per is PerChannel or
+// PerEverywhere. It is ErrNoLimit if there are no PerUserEverywhere limits. Other errors are those
+// of Options.Shared.
 func (g *Guard) SetUserOverride(ctx context.Context, k Key, o UserOverride) error {
 	return g.atNow().SetUserOverride(ctx, k, o)
 }
@@ -94,8 +94,8 @@ func (a guardAt) SetUserOverride(ctx context.Context, k Key, o UserOverride) err
 
 // overrideTable is keyTable for a key that can have an override.
 func (cs *channels) overrideTable(k Key, at time.Time) (*limits.Table, int64, error) {
-	if k.Per.Shared() {
-		return nil, 0, ErrKey
+	if k.Per.isShared() {
+		return nil, 0, errKey
 	}
 	return cs.keyTable(k, at)
 }
@@ -127,8 +127,8 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 }
 
 // UserOverride returns the override of the key's user. It omits an exemption that has ended by the
-// Guard's clock. The error is ErrTime, ErrNoLimit if there are no PerUserEverywhere limits, or that
-// of SetUserOverride for an invalid key. With shared.Exact, UserOverride asks the store. If the
+// Guard's clock. The error is ErrNoLimit if there are no PerUserEverywhere limits, or ErrInvalid as
+// of SetUserOverride. With shared.Exact, UserOverride asks the store. If the
 // store doesn't answer, UserOverride returns the store's error and the override that the Guard
 // knows.
 func (g *Guard) UserOverride(ctx context.Context, k Key) (UserOverride, error) {
@@ -150,7 +150,7 @@ func (g *Guard) UserOverride(ctx context.Context, k Key) (UserOverride, error) {
 // channel ID is empty, they are those for the PerUserEverywhere limits. It omits exemptions that
 // have ended by the Guard's clock. There are none in an unknown channel. With Options.Shared,
 // UserOverrides asks the store. If the store doesn't answer, UserOverrides returns the store's
-// error and the overrides that the Guard knows. Otherwise, the only error is ErrTime.
+// error and the overrides that the Guard knows. Otherwise, the only error is ErrInvalid.
 func (g *Guard) UserOverrides(ctx context.Context, channelID string) (map[string]UserOverride, error) {
 	now, err := nanoseconds(g.Now())
 	if err != nil {

@@ -34,8 +34,8 @@ func (a guardAt) SetPolicy(policy Policy) error {
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
 // have the same PerUserEverywhere and PerEverywhere limits as Guard.Policy. A change from
 // ModeObserve to ModeEnforce clears the strikes that were given while the policy observed.
-// The error is that of Policy.Validate, ErrNoChannel or ErrLongID, or names a PerUserEverywhere or
-// PerEverywhere limit, which a channel can't change. After an error, nothing is changed.
+// The error is that of Policy.Validate, or ErrInvalid, or names a PerUserEverywhere or PerEverywhere
+// limit, which a channel can't change. After an error, nothing is changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
 }
@@ -64,7 +64,7 @@ func (a guardAt) SetChannelPolicy(channelID string, policy Policy) error {
 
 // compile checks a policy for a channel.
 func (cs *channels) compile(channelID string, policy Policy) (*compiled, error) {
-	if err := checkID(channelID, ErrNoChannel); err != nil {
+	if err := checkID(channelID, errNoChannel); err != nil {
 		return nil, err
 	}
 	next, err := compile(policy)
@@ -128,9 +128,9 @@ func (c *channel) rebase(base *compiled) (*compiled, error) {
 		return base, nil
 	}
 	policy := c.stated.Load().policy.Clone()
-	policy.Limits = slices.DeleteFunc(policy.Limits, func(l Limit) bool { return l.Per.AllChannels() })
+	policy.Limits = slices.DeleteFunc(policy.Limits, func(l Limit) bool { return l.Per.inAllChannels() })
 	for _, l := range base.policy.Limits {
-		if l.Per.AllChannels() {
+		if l.Per.inAllChannels() {
 			policy.Limits = append(policy.Limits, l)
 		}
 	}
@@ -190,7 +190,7 @@ func (p *Policy) checkSameInAllChannels(other Policy) error {
 func (p *Policy) allChannelLimits() map[string]Limit {
 	list := map[string]Limit{}
 	for _, l := range p.Limits {
-		if l.Per.AllChannels() {
+		if l.Per.inAllChannels() {
 			list[l.Name] = l
 		}
 	}
@@ -209,7 +209,7 @@ func (a guardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 	if err != nil {
 		return err
 	}
-	if err := checkID(channelID, ErrNoChannel); err != nil {
+	if err := checkID(channelID, errNoChannel); err != nil {
 		return err
 	}
 	cs := &a.guard.channels

@@ -113,7 +113,7 @@ const unknownStays = 365 * 24 * time.Hour
 // Forgotten implements state.Guard.
 func (s guardState) Forgotten(row state.Row, at time.Time) (bool, error) {
 	if len(row.ChannelID) > maxID || len(row.UserID) > maxID {
-		return false, ErrLongID
+		return false, errLongID
 	}
 	ns, err := nanoseconds(at)
 	if err != nil {

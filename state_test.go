@@ -51,7 +51,7 @@ func TestForgotten_UnreadableRows(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	row := dirtyRows(g)[0]
-	if _, err := g.State().Forgotten(row, time.Time{}); !errors.Is(err, ErrTime) {
+	if _, err := g.State().Forgotten(row, time.Time{}); !errors.Is(err, errTime) {
 		t.Errorf("no time: error %v", err)
 	}
 	row.Data = row.Data[:3]
@@ -59,7 +59,7 @@ func TestForgotten_UnreadableRows(t *testing.T) {
 		t.Errorf("half a row: forgotten is %v, error %v", over, err)
 	}
 	row.UserID = string(make([]byte, maxID+1))
-	if _, err := g.State().Forgotten(row, monday); !errors.Is(err, ErrLongID) {
+	if _, err := g.State().Forgotten(row, monday); !errors.Is(err, errLongID) {
 		t.Errorf("a long ID: error %v", err)
 	}
 }

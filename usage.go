@@ -12,7 +12,6 @@ import (
 // Errors of the methods that change a single user.
 var (
 	ErrNoLimit      = errors.New("chatguard: there is no such limit")
-	ErrKey          = errors.New("chatguard: the key has an ID that its Per excludes, or an unknown Per")
 	ErrGrant        = errors.New("chatguard: a grant must be between 1 and 2147483647 messages")
 	ErrNotThrottled = errors.New("chatguard: the message wasn't throttled: there is nothing to pardon")
 )
@@ -23,7 +22,7 @@ var (
 // the limit's current window. If no window is open, it is the end of the user's day: in the zone of
 // an override or of the limits, because Grant doesn't know User.Timezone. If no limit counts by
 // days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid
-// key (ErrKey, ErrNoChannel, ErrNoUser and ErrLongID), and those of Options.Shared.
+// key (ErrInvalid), and those of Options.Shared.
 func (g *Guard) Grant(ctx context.Context, k Key, limit string, n int) (until time.Time, err error) {
 	return g.atNow().Grant(ctx, k, limit, n)
 }
@@ -62,8 +61,7 @@ func (a guardAt) Grant(ctx context.Context, k Key, limit string, n int) (until t
 // bucket doesn't record individual messages. If the user has spent more since, Refund assumes that
 // the bucket was full before the message. So it never refunds tokens that the bucket has already
 // regained. Refund does nothing if v spent nothing. It doesn't notice that a verdict was refunded
-// before; a Reservation does. The errors are ErrNoChannel, ErrNoUser, ErrLongID, ErrTime, and those
-// of Options.Shared.
+// before; a Reservation does. The errors are ErrInvalid, and those of Options.Shared.
 func (g *Guard) Refund(ctx context.Context, v Verdict) error { return g.atNow().Refund(ctx, v) }
 
 func (a guardAt) Refund(ctx context.Context, v Verdict) error {
@@ -119,8 +117,8 @@ func (a guardAt) Reset(ctx context.Context, k Key) error {
 // strike still counts, and refunds what the message spent in limits that count throttled messages.
 // In a Cascade, it refunds the bucket that would have paid for the message. It also clears the
 // recorded timeout; the caller must lift the penalty itself. Pardon reports whether there was
-// anything to do, so a second call returns false. The error is ErrNotThrottled, ErrNoChannel,
-// ErrNoUser, ErrLongID, ErrTime, or one of those of Options.Shared.
+// anything to do, so a second call returns false. The error is ErrNotThrottled, ErrInvalid,
+// or one of those of Options.Shared.
 func (g *Guard) Pardon(ctx context.Context, v Verdict) (done bool, err error) {
 	return g.atNow().Pardon(ctx, v)
 }

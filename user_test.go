@@ -158,7 +158,7 @@ func TestGrant(t *testing.T) {
 			_, err := g.at(monday).Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, "", 0)
 			return err
 		},
-		ErrTime: func() error {
+		errTime: func() error {
 			_, err := g.at(time.Time{}).Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, "", 1)
 			return err
 		},
@@ -281,7 +281,7 @@ func TestTake(t *testing.T) {
 	if taken, v, _ = watched.CheckUpTo(context.Background(), m); taken != 2 || !v.Observed {
 		t.Errorf("beside a limit that observes: took %d of 5 with room for 2: %+v", taken, v)
 	}
-	if _, _, err = g.CheckUpTo(context.Background(), Message{ChannelID: "1"}); !errors.Is(err, ErrNoUser) {
+	if _, _, err = g.CheckUpTo(context.Background(), Message{ChannelID: "1"}); !errors.Is(err, errNoUser) {
 		t.Errorf("without a user: %v", err)
 	}
 }

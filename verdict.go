@@ -93,15 +93,6 @@ func (v *Verdict) throttled() bool { return !v.Allowed || v.Observed }
 // header. It is 0 if the message passes or if waiting never helps.
 func (v Verdict) RetryAfterSeconds() int { return int(roundUp(v.RetryAfter, time.Second)) }
 
-// MaySpeakAt returns when the message would be allowed. It returns At if the message is allowed
-// now, and the zero time if Never is set.
-func (v Verdict) MaySpeakAt() time.Time {
-	if v.Never {
-		return time.Time{}
-	}
-	return v.At.Add(v.RetryAfter)
-}
-
 // String describes the verdict in one line for logs: "allowed, 2 left of burst", "throttled by
 // burst, retry after 4s".
 func (v Verdict) String() string {

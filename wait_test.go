@@ -83,7 +83,7 @@ func TestWait_Errors(t *testing.T) {
 		if _, err := g.Wait(t.Context(), costly); !errors.As(err, &throttled) || !throttled.Verdict.Never {
 			t.Errorf("a cost that never passes: %v", err)
 		}
-		if _, err := g.Wait(t.Context(), Message{ChannelID: "1"}); err != ErrNoUser {
+		if _, err := g.Wait(t.Context(), Message{ChannelID: "1"}); err != errNoUser {
 			t.Errorf("no user: %v", err)
 		}
 		for _, user := range []string{"7", "8"} {
@@ -142,7 +142,7 @@ func TestReservation_Cancel(t *testing.T) {
 			t.Errorf("limit %d: %d used, want 1", i, used)
 		}
 	}
-	if _, err := g.Reserve(t.Context(), Message{ChannelID: "1"}); err != ErrNoUser {
+	if _, err := g.Reserve(t.Context(), Message{ChannelID: "1"}); err != errNoUser {
 		t.Errorf("no user: %v", err)
 	}
 }
@@ -196,8 +196,8 @@ func TestRefund_OtherRoles(t *testing.T) {
 func TestPardon_NoIDs(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, everywhereLimit(9)) }, nil)
 	for want, v := range map[error]Verdict{
-		ErrNoChannel: {UserID: "7", EntryID: 1, Spent: 1},
-		ErrNoUser:    {ChannelID: "1", EntryID: 1, Spent: 1},
+		errNoChannel: {UserID: "7", EntryID: 1, Spent: 1},
+		errNoUser:    {ChannelID: "1", EntryID: 1, Spent: 1},
 	} {
 		if _, err := g.Pardon(t.Context(), v); err != want {
 			t.Errorf("Pardon: %v, want %v", err, want)
@@ -238,7 +238,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("error %v (%+v), want %s", err, throttled, want)
 		}
 	}
-	if err := handle(t.Context(), Message{ChannelID: "1", Text: "f"}); err != ErrNoUser {
+	if err := handle(t.Context(), Message{ChannelID: "1", Text: "f"}); err != errNoUser {
 		t.Errorf("without a user: %v", err)
 	}
 	slices.Sort(heard)

@@ -80,7 +80,7 @@ func TestTimezone_Unknown(t *testing.T) {
 		if !errors.Is(err, chatguard.ErrTimezone) || !strings.Contains(err.Error(), "Europe/Berlin)") || len(err.Error()) > 500 {
 			t.Errorf("%.40q: %v", zone, err)
 		}
-		if err := (chatguard.Message{ChannelID: "room", User: chatguard.User{Timezone: zone}}).Validate(); !errors.Is(err, chatguard.ErrNoUser) {
+		if err := (chatguard.Message{ChannelID: "room", User: chatguard.User{Timezone: zone}}).Validate(); !errors.Is(err, chatguard.errNoUser) {
 			t.Errorf("%.40q, and no user: %v", zone, err)
 		}
 	}

@@ -71,11 +71,11 @@ func TestVerdicts_Waits(t *testing.T) {
 			t.Errorf("held for %s, %v", time.Since(start), err)
 		}
 		throttled := chatguardtest.Throttled("burst", time.Hour)
-		if wait := time.Until(throttled.MaySpeakAt()); wait != time.Hour {
+		if wait := time.Until(throttled.At.Add(throttled.RetryAfter)); wait != time.Hour {
 			t.Errorf("may speak in %s", wait)
 		}
-		if at := chatguardtest.Never("burst").MaySpeakAt(); !at.IsZero() {
-			t.Errorf("may speak at %s", at)
+		if never := chatguardtest.Never("burst"); !never.Never || never.RetryAfter != 0 {
+			t.Errorf("may speak: %v", never)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func TestClient_CheckAll_Errors(t *testing.T) {
 	verdicts := make([]chatguard.Verdict, 4)
 	verdicts[1].Allowed, verdicts[3].Allowed = true, true
 	err := client.CheckAll(t.Context(), messages, verdicts)
-	if !errors.Is(err, chatguard.ErrNoUser) || !strings.Contains(err.Error(), "message 1: ") {
+	if !errors.Is(err, chatguard.ErrInvalid) || !strings.Contains(err.Error(), "message 1: ") {
 		t.Error(err)
 	}
 	if !verdicts[0].Allowed || verdicts[1].Allowed || verdicts[2].UserID != "2" || !verdicts[3].Allowed {

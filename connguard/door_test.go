@@ -115,7 +115,7 @@ func TestDoor_Accept(t *testing.T) {
 		if !reflect.DeepEqual(pending.User(), chatguard.User{}) || pending.ChannelID() != "" || pending.Address() != here {
 			t.Errorf("%+v in %q from %s", pending.User(), pending.ChannelID(), pending.Address())
 		}
-		if _, err := pending.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: named("anna")}); !errors.Is(err, chatguard.ErrNoUser) {
+		if _, err := pending.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: named("anna")}); !errors.Is(err, chatguard.ErrInvalid) {
 			t.Errorf("a message before sign-in: %v", err)
 		}
 		second, err := door.Admit(t.Context(), named("anna"), here, "lobby")

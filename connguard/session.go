@@ -59,10 +59,9 @@ func endedContext(cause error) context.Context {
 // means that each message names its own. Users must not be able to choose another user's ID.
 //
 // The error is a *chatguard.ThrottledError, ErrConnections, that of a context that has ended, or a
-// mistake of the program: ErrReservedID for the ID of a visitor, or chatguard.ErrNoUser or
-// ErrLongID. After an error, the connection still counts for its address, and the client may sign
-// in again. An admitted session keeps its user: another Admit is an error, and so is one after
-// Close.
+// mistake of the program: ErrReservedID for the ID of a visitor, or chatguard.ErrInvalid.
+// After an error, the connection still counts for its address, and the client may sign in again. An
+// admitted session keeps its user: another Admit is an error, and so is one after Close.
 func (s *Session) Admit(ctx context.Context, user chatguard.User, channelID string) error {
 	if IsReservedID(user.ID) {
 		return fmt.Errorf("connguard: a user has the ID %q: %w", user.ID, ErrReservedID)
@@ -158,7 +157,7 @@ func (s *Session) Context() context.Context {
 // Roles and Cost from the client.
 //
 // After CloseWithError, Check returns that error. On a nil Session it returns ErrNoSession, and
-// before Admit chatguard.ErrNoUser.
+// before Admit chatguard.ErrInvalid.
 func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error) {
 	if s == nil {
 		return chatguard.Verdict{}, ErrNoSession

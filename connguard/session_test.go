@@ -66,7 +66,7 @@ func TestSession_NoChannel(t *testing.T) {
 	if v, err := session.Check(t.Context(), chatguard.Message{ChannelID: "garden"}); err != nil || !v.Allowed || v.ChannelID != "garden" {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if _, err := session.Check(t.Context(), chatguard.Message{}); err != chatguard.ErrNoChannel {
+	if _, err := session.Check(t.Context(), chatguard.Message{}); !errors.Is(err, chatguard.ErrInvalid) {
 		t.Errorf("without a channel: %v", err)
 	}
 }
@@ -198,7 +198,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{throttled, "Too many connection attempts. Try again in 60 min.", e.Verdict.RetryAfter},
 		{ErrConnections, "You have too many connections open. Close one, then try again.", 5 * time.Second},
-		{chatguard.ErrNoUser, "The server could not admit the connection. Try again later.", 0},
+		{chatguard.ErrInvalid, "The server could not admit the connection. Try again later.", 0},
 	} {
 		if text, wait := Answer(test.err); text != test.text || wait != test.wait {
 			t.Errorf("%v: %q, %s", test.err, text, wait)

@@ -78,7 +78,7 @@ func TestSession_JudgesEachFrame(t *testing.T) {
 		{frame{UserID: "9"}, answer{"lobby 7", true, ""}},
 		{frame{UserID: "10"}, answer{"lobby 7", false, "burst"}},
 		{frame{ChannelID: "garden"}, answer{"garden 7", true, ""}},
-		{frame{Cost: -1}, answer{" ", false, chatguard.ErrCost.Error()}},
+		{frame{Cost: -1}, answer{" ", false, "chatguard: the cost is negative"}},
 		// roles that the server sets for this room
 		{frame{Roles: chatguard.Roles{chatguard.RoleModerator}}, answer{"lobby 7", true, ""}},
 	} {

@@ -180,7 +180,7 @@ func describe(p limitinfo.Parameter) (text string) {
 // How many people fit, before the server starts.
 func ExampleCapacity() {
 	policy := chatguard.DefaultPolicy()
-	users, everywhere, err := limitinfo.Capacity(policy, chatguard.DefaultMemory)
+	users, everywhere, err := limitinfo.Capacity(policy, 512<<20)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -91,8 +91,8 @@ func TestExplain_Errors(t *testing.T) {
 	guard := newGuard(t, chatguard.DefaultPolicy())
 	m := messageAt(noon)
 	m.User.ID = ""
-	if _, err := Explain(t.Context(), guard, m); !errors.Is(err, chatguard.ErrNoUser) {
-		t.Errorf("error %v, want %v", err, chatguard.ErrNoUser)
+	if _, err := Explain(t.Context(), guard, m); !errors.Is(err, chatguard.ErrInvalid) {
+		t.Errorf("error %v, want %v", err, chatguard.ErrInvalid)
 	}
 	mustExplain(t, guard, messageAt(noon))
 	if n := guard.Memory().Users; n != 0 {

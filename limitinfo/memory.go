@@ -11,14 +11,14 @@ import (
 // Capacity returns approximately how many users a Guard remembers at once under a policy: users of
 // each channel, and everywhere, the users of all channels together for whom PerUserEverywhere
 // limits are counted. everywhere is 0 if there are no such limits. memory is the Guard's
-// Options.MaxMemory; 0 means chatguard.DefaultMemory. IDs that aren't decimal numbers take extra
+// Options.MaxMemory; 0 means 512 MiB. IDs that aren't decimal numbers take extra
 // memory and reduce the capacity. The errors are those of the policy's Validate.
 func Capacity(policy chatguard.Policy, memory int64) (users, everywhere int64, err error) {
 	sets, err := inner.Compile(policy)
 	if err != nil {
 		return 0, 0, err
 	}
-	memory = cmp.Or(max(memory, 0), chatguard.DefaultMemory)
+	memory = cmp.Or(max(memory, 0), limits.DefaultMemory)
 	if set := sets[limits.PerUserEverywhere]; set != nil {
 		everywhere = set.UsersIn(memory)
 	}

@@ -22,7 +22,7 @@ func TestCapacity(t *testing.T) {
 		wantUsers, wantEverywhere int64 // within one percent
 	}{
 		{"the default policy", chatguard.DefaultPolicy(), 0, 6_954_000, 0},
-		{"half the memory", chatguard.DefaultPolicy(), chatguard.DefaultMemory / 2, 3_477_000, 0},
+		{"half the memory", chatguard.DefaultPolicy(), 256 << 20, 3_477_000, 0},
 		{"the longest log", logPolicy(1024, chatguard.PerUser), 0, 54_500, 0},
 		{"in all channels", logPolicy(1024, chatguard.PerUserEverywhere), 0, 11_120_000, 54_500},
 		{"next to nothing", chatguard.DefaultPolicy(), 1, 1, 0},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // Placement says which rows share a slot of a Cluster. All rows of one decision must be in one
@@ -62,10 +63,10 @@ func (o *Options) misplaced() string {
 // unsuited returns a limit that has rows in other slots than the user's row in the channel; nil if
 // there is none.
 func (p Placement) unsuited(policies []chatguard.Policy) *chatguard.Limit {
-	elsewhere := chatguard.Scope.Shared
+	elsewhere := inner.IsShared
 	switch p {
 	case PlaceByChannel:
-		elsewhere = chatguard.Scope.AllChannels
+		elsewhere = inner.InAllChannels
 	case PlaceTogether:
 		return nil
 	}

@@ -40,7 +40,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 func isShared(list []chatguard.Limit, name string) bool {
 	for i := range list {
 		if list[i].Name == name {
-			return list[i].Per.Shared()
+			return inner.IsShared(list[i].Per)
 		}
 	}
 	return false

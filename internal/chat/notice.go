@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 )
 
@@ -80,7 +81,7 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 	if may, err := b.notices.guard.Peek(b.announcer.ctx, turn); err != nil || !may.Allowed {
 		return
 	}
-	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(settings, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
+	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(settings, m, journal.MaySpeakAt(*v).Sub(b.options.Now()), v.Limit)}) {
 		return
 	}
 	if _, err := b.notices.guard.Check(b.announcer.ctx, turn); err != nil {

@@ -152,7 +152,7 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 		return nil
 	case chatguard.ActionTimeout:
 		if penalty.UntilRefill { // part of the wait may already be over
-			penalty.Duration = max(penalties.MinTimeout, wholeSeconds(j.verdict.MaySpeakAt().Sub(b.options.Now())))
+			penalty.Duration = max(penalties.MinTimeout, wholeSeconds(journal.MaySpeakAt(j.verdict).Sub(b.options.Now())))
 		}
 		return moderator.Timeout(ctx, j.message, penalty.Duration, b.reason(j, penalty.Duration))
 	case chatguard.ActionBan:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -136,10 +137,10 @@ func (r *reader) readChannel(all chatguard.Policy, keys map[string]any, at place
 // checkScope returns an error if a channel's own limit would count in all channels.
 func (r *reader) checkScope(all chatguard.Policy, own chatguard.Limit, at place) error {
 	const reason = "per = %q counts in all channels together"
-	if own.Per.AllChannels() {
+	if inner.InAllChannels(own.Per) {
 		return r.fail(at.child("per"), reason+": put the limit at the top, as [[limit]]", own.Per)
 	}
-	if i := indexOf(all.Limits, own.Name); i >= 0 && all.Limits[i].Per.AllChannels() {
+	if i := indexOf(all.Limits, own.Name); i >= 0 && inner.InAllChannels(all.Limits[i].Per) {
 		return r.fail(at.child("name"), reason+", so no channel can replace that limit: choose another name", all.Limits[i].Per)
 	}
 	return nil

@@ -197,7 +197,7 @@ func Default() Config {
 		FlushInterval: time.Second,
 		Retention:     Retention(30 * day),
 
-		MemoryPerTable: chatguard.DefaultMemory,
+		MemoryPerTable: 512 << 20, // as Options.MaxMemory of a Guard
 		Twitch: Twitch{
 			Channels:        []string{},
 			Transport:       "irc",

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/limitinfo"
 )
@@ -22,7 +23,7 @@ func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 	}
 	var parts []string
 	for _, l := range e.Limits {
-		if l.Per.Shared() {
+		if inner.IsShared(l.Per) {
 			continue // a shared limit is not the user's
 		}
 		text, values := "quota-limit", language.Values{"limit": l.Name, "left": l.Remaining, "capacity": l.Capacity + l.Granted}

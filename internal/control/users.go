@@ -44,12 +44,12 @@ func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int
 // GrantsEverywhere reports whether a Grant in this limit counts in all channels.
 func (u *Users) GrantsEverywhere(channelID, limit string) bool {
 	l, err := toGrant(inner.Of(u.guard).InForce(channelID).Limits, limit)
-	return err == nil && l.Per.AllChannels()
+	return err == nil && inner.InAllChannels(l.Per)
 }
 
 // toGrant returns the limit in which to grant extra messages, given the name in the request.
 func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
-	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return l.Per.Shared() })
+	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return inner.IsShared(l.Per) })
 	wanted := func(l chatguard.Limit) bool { return l.Name == name }
 	if name == "" {
 		wanted = func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }

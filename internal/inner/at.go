@@ -11,7 +11,7 @@ import (
 
 // GuardAt changes a Guard as of a certain time. A replay of old messages uses it to make a change
 // at the time when it was made. It is safe for concurrent use. The methods that a Guard has too do
-// the same, and return ErrTime if no message can be judged at that time.
+// the same, and return ErrInvalid if no message can be judged at that time.
 type GuardAt interface {
 	SetPolicy(chatguard.Policy) error
 	SetChannelPolicy(channelID string, policy chatguard.Policy) error
@@ -31,7 +31,7 @@ type GuardAt interface {
 	// and PerEverywhere limits unchanged, and have no side effects. It must not call the Guard,
 	// which holds a lock during the call.
 	//
-	// The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
+	// The error is ErrInvalid, or names the mistake in the overlaid policy.
 	// After an error, nothing is changed.
 	SetOverlay(channelID string, overlay func(chatguard.Policy) chatguard.Policy) error
 

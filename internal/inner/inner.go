@@ -38,9 +38,9 @@ type Guard interface {
 	IsExempt(m chatguard.Message) bool
 
 	// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy
-	// now, and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or
-	// ErrLongID. The error may also name a PerUserEverywhere or PerEverywhere limit, which a
-	// channel can't change.
+	// now, and changes nothing. It returns the same errors as Policy.Validate, or ErrInvalid.
+	// The error may also name a PerUserEverywhere or PerEverywhere limit, which a channel can't
+	// change.
 	ValidateChannelPolicy(channelID string, policy chatguard.Policy) error
 
 	// InForce returns the policy by which the Guard judges a channel's messages. It is the result

@@ -44,6 +44,15 @@ type Offence struct {
 	Low       bool          `json:"low,omitempty"` // the message would have been of low priority
 }
 
+// MaySpeakAt returns when a verdict's message would be allowed: at the verdict's time if it is, and
+// the zero time if waiting never helps.
+func MaySpeakAt(v chatguard.Verdict) time.Time {
+	if v.Never {
+		return time.Time{}
+	}
+	return v.At.Add(v.RetryAfter)
+}
+
 // NewEntry returns the entry of a throttled or observed message before any action. Long texts are
 // shortened.
 func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
@@ -51,7 +60,7 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 		ID: v.EntryID, At: v.At, ChannelID: v.ChannelID, UserID: v.UserID,
 		Login: hostile.ClipName(m.User.Login, MaxName), DisplayName: hostile.ClipName(m.User.DisplayName, MaxName),
 		MessageID: hostile.Clip(m.ID, MaxID), Text: hostile.Clip(m.Text, MaxText),
-		Limit: v.Limit, MaySpeakAt: OptionalTime{v.MaySpeakAt()}, ResetAt: v.ResetAt, Strikes: v.Strikes,
+		Limit: v.Limit, MaySpeakAt: OptionalTime{MaySpeakAt(v)}, ResetAt: v.ResetAt, Strikes: v.Strikes,
 		Penalty: v.Penalty, Cost: max(m.Cost, 1),
 		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike, Low: v.Priority == chatguard.PriorityLow},
 		Outcome: Outcome{Entry: v.EntryID, At: v.At, Action: v.Penalty.Action, Result: Pending},

@@ -7,7 +7,6 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -143,7 +142,7 @@ func judgeable(messages []Message) (list []chatguard.Message, users int, err err
 		m := &messages[i]
 		list[i] = m.judgeable()
 		if err := list[i].Validate(); err != nil {
-			return nil, 0, errorf("message %d: %s", i+1, fixOf(err))
+			return nil, 0, errorf("message %d: %s", i+1, m.fix())
 		}
 		seen[m.UserID] = true
 	}
@@ -181,17 +180,15 @@ func (w *work) pause(ctx context.Context, i, each int) error {
 	return ctx.Err()
 }
 
-// fixOf returns what is wrong with a message, and the fix.
-func fixOf(err error) string {
-	switch err {
-	case chatguard.ErrNoUser:
+// fix returns what is wrong with a message that can't be judged, and the fix.
+func (m *Message) fix() string {
+	switch {
+	case m.UserID == "":
 		return "it has no user: set user_id"
-	case chatguard.ErrLongID:
-		return "its user_id is too long: use 256 bytes or fewer"
-	case chatguard.ErrCost:
+	case m.Cost < 0:
 		return "its cost is negative: use 1 or more"
-	case chatguard.ErrTime:
-		return "its time is out of range: set at to milliseconds since 1970, before 2116"
+	case len(m.UserID) > 256:
+		return "its user_id is too long: use 256 bytes or fewer"
 	}
-	return fmt.Sprint(err)
+	return "its time is out of range: set at to milliseconds since 1970, before 2116"
 }

@@ -19,6 +19,9 @@ type Budget struct {
 	next    int        // index of the table looked at last
 }
 
+// DefaultMemory is the default maximum number of bytes for the users of a table.
+const DefaultMemory = 512 << 20
+
 const (
 	// tableBytes is approximately how much memory a table takes in addition to its rows.
 	tableBytes = 512

@@ -138,10 +138,10 @@ func bucket4jMistakes(f *facts) {
 	g := f.guard(chatguard.TokenBucketLimit("x", 3, 20*time.Second))
 	for _, do := range []operation{upTo, peek} {
 		_, err := do(g, step{cost: -1}.message())
-		f.holds("a cost of -1 is refused", errors.Is(err, chatguard.ErrCost), true)
+		f.holds("a cost of -1 is refused", errors.Is(err, chatguard.ErrInvalid), true)
 	}
 	_, err := g.Wait(f.Context(), step{cost: -1}.message())
-	f.holds("a wait for -1 is refused", errors.Is(err, chatguard.ErrCost), true)
+	f.holds("a wait for -1 is refused", errors.Is(err, chatguard.ErrInvalid), true)
 	for _, n := range []int{0, -1, -10} {
 		_, err := g.Grant(f.Context(), chatguard.Key{ChannelID: "1", UserID: "2"}, "x", n)
 		f.holds(fmt.Sprintf("%d granted tokens are refused", n), errors.Is(err, chatguard.ErrGrant), true)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // programPolicies holds the policies that the program gave to channels whose policy people have
@@ -42,13 +43,13 @@ func (p *programPolicies) holds(channelID string) bool {
 
 // channelsOwn returns the part of a policy that may differ between channels.
 func channelsOwn(p chatguard.Policy) chatguard.Policy {
-	p.Limits = slices.DeleteFunc(slices.Clone(p.Limits), func(l chatguard.Limit) bool { return l.Per.AllChannels() })
+	p.Limits = slices.DeleteFunc(slices.Clone(p.Limits), func(l chatguard.Limit) bool { return inner.InAllChannels(l.Per) })
 	return p
 }
 
 // allChannels returns the limits of a policy that are the same in all channels.
 func allChannels(p chatguard.Policy) chatguard.Policy {
-	return chatguard.Policy{Limits: slices.DeleteFunc(slices.Clone(p.Limits), func(l chatguard.Limit) bool { return !l.Per.AllChannels() })}
+	return chatguard.Policy{Limits: slices.DeleteFunc(slices.Clone(p.Limits), func(l chatguard.Limit) bool { return !inner.InAllChannels(l.Per) })}
 }
 
 // policy returns the policy that the program last gave to a channel.

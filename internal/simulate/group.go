@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
@@ -36,7 +37,7 @@ func groupSize(policy chatguard.Policy, users int, budget int64) (int, error) {
 	if err != nil || all <= budget {
 		return users, err
 	}
-	if slices.ContainsFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Per.Shared() }) {
+	if slices.ContainsFunc(policy.Limits, func(l chatguard.Limit) bool { return inner.IsShared(l.Per) }) {
 		return 0, &BudgetError{users, all}
 	}
 	one, err := limitinfo.Memory(policy, 1)

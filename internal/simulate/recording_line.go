@@ -17,7 +17,10 @@ import (
 // maxLine is the maximum length of a line in bytes.
 const maxLine = 1 << 20
 
-var errNoTime = errors.New("the message has no time")
+var (
+	errNoTime = errors.New("the message has no time")
+	errNoCost = errors.New("the cost is less than 1")
+)
 
 var errLongLine = fmt.Errorf("the line is longer than %d bytes", maxLine)
 
@@ -91,7 +94,7 @@ func (r *Reader) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 		m.Cost = *rec.Cost
 	}
 	if m.Cost < 1 {
-		return m, false, chatguard.ErrCost
+		return m, false, errNoCost
 	}
 	return m, true, nil
 }

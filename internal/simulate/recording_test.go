@@ -105,7 +105,7 @@ func TestRead_UnreadableLines(t *testing.T) {
 		"chat:1: unexpected end of JSON input",
 		"chat:2: the message has no time",
 		"chat:3: chatguard: the user ID is empty",
-		"chat:4: chatguard: the cost is negative",
+		"chat:4: the cost is less than 1",
 		`chat:5: "at": want RFC 3339 text or milliseconds since 1970, found true`,
 		`chat:6: roles: "the king" is no name: it has 1 to 64 letters (a to z, A to Z), digits and characters of -_:`,
 		`chat:7: "at": want RFC 3339 text or milliseconds since 1970, found "yesterday"`,

@@ -65,8 +65,8 @@ func TestRecordings_Refuse(t *testing.T) {
 		login string
 		want  error
 	}{
-		{chatguard.Message{User: chatguard.User{ID: "1"}, SentAt: start}, "", chatguard.ErrNoChannel},
-		{chatguard.Message{ChannelID: "7", SentAt: start}, "", chatguard.ErrNoUser},
+		{chatguard.Message{User: chatguard.User{ID: "1"}, SentAt: start}, "", chatguard.ErrInvalid},
+		{chatguard.Message{ChannelID: "7", SentAt: start}, "", chatguard.ErrInvalid},
 		{chatguard.Message{ChannelID: "7", User: chatguard.User{ID: "1", Login: strings.Repeat("x", 257)}, SentAt: start}, "", errLongLogin},
 		{chatguard.Message{ChannelID: "7", User: chatguard.User{ID: "1"}, SentAt: start}, strings.Repeat("x", 257), errLongLogin},
 	} {

@@ -242,7 +242,7 @@ func TestJudge_EndsWithContext(t *testing.T) {
 func TestJudge_InvalidMessage(t *testing.T) {
 	wrong := message(0, "1")
 	wrong.UserID = ""
-	if _, err := Judge(context.Background(), newTimeline(wrong), config.DefaultPolicy(), Overrides{}); !errors.Is(err, chatguard.ErrNoUser) {
+	if _, err := Judge(context.Background(), newTimeline(wrong), config.DefaultPolicy(), Overrides{}); !errors.Is(err, chatguard.ErrInvalid) {
 		t.Error(err)
 	}
 	if _, err := Judge(context.Background(), newTimeline(), policyOf(bucket("burst", -1)), Overrides{}); err == nil {

@@ -136,7 +136,7 @@ func (h *amendments) findHoldingLimit(ctx context.Context, t journal.Target) (*h
 	if err != nil || e.Verdict.Allowed {
 		return nil, err
 	}
-	held := holdingLimit{Limit: e.Verdict.Limit, MaySpeakAt: e.Verdict.MaySpeakAt(), Never: e.Verdict.Never}
+	held := holdingLimit{Limit: e.Verdict.Limit, MaySpeakAt: journal.MaySpeakAt(e.Verdict), Never: e.Verdict.Never}
 	for _, l := range e.Limits {
 		if l.Name == held.Limit {
 			held.Algorithm, held.Per = l.Algorithm, l.Per

@@ -137,7 +137,7 @@ func (h *users) overrideOf(ctx context.Context, k chatguard.Key) (chatguard.User
 // dayZone returns the time zone in which a user's day starts and ends.
 func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 	limit := ""
-	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !l.Per.Shared() }); i >= 0 {
+	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !inner.IsShared(l.Per) }); i >= 0 {
 		limit = p.Limits[i].Timezone
 	}
 	return cmp.Or(own.Timezone, limit, p.Timezone, "UTC")
@@ -145,7 +145,7 @@ func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 
 // dayEnd returns when the user's day ends.
 func dayEnd(p chatguard.Policy, standing []limitinfo.Status, zone string, now time.Time) time.Time {
-	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !l.Per.Shared() }); i >= 0 {
+	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !inner.IsShared(l.Per) }); i >= 0 {
 		for _, s := range standing {
 			if s.Name == p.Limits[i].Name && s.ResetAt.After(now) {
 				return s.ResetAt

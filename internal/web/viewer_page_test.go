@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // openViewer opens the page of a viewer who has signed in.
@@ -40,7 +41,7 @@ func TestViewerPage_Follows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.See(fmt.Sprintf(`document.querySelector(".viewer .card").innerText.includes(%q)`, last.MaySpeakAt().In(kolkata).Format("15:04:05")))
+	w.See(fmt.Sprintf(`document.querySelector(".viewer .card").innerText.includes(%q)`, journal.MaySpeakAt(last).In(kolkata).Format("15:04:05")))
 	for _, scheme := range []string{"light", "dark"} {
 		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 		w.See(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, scheme))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/limitinfo"
 )
@@ -91,7 +92,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 // addLimits adds the limits that can throttle the viewer, except those that everyone shares.
 func (s *viewerStanding) addLimits(e limitinfo.Explanation) {
 	for _, l := range e.Limits {
-		if l.Observes || l.Per.Shared() {
+		if l.Observes || inner.IsShared(l.Per) {
 			continue
 		}
 		s.Limits = append(s.Limits, viewerLimit{

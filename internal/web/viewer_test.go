@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/inner"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -58,7 +59,7 @@ func TestViewer_Standing(t *testing.T) {
 	}
 	last := d.say(spammer, 4)
 	held := d.standing(viewerOf(spammer))
-	if held.MayWrite || held.Reason != heldByLimit || held.Limit != "burst" || !held.NextAt.Equal(last.MaySpeakAt()) || held.Limits[0].Remaining != 0 || held.Limits[0].Used != 3 ||
+	if held.MayWrite || held.Reason != heldByLimit || held.Limit != "burst" || !held.NextAt.Equal(journal.MaySpeakAt(last)) || held.Limits[0].Remaining != 0 || held.Limits[0].Used != 3 ||
 		held.Limits[1].Remaining != 297 {
 		t.Errorf("held back: %+v", held)
 	}
@@ -82,7 +83,7 @@ func TestViewer_WaitOfEveryAlgorithm(t *testing.T) {
 		{Name: "day", Algorithm: chatguard.DailyWindow, Messages: 2},
 		{Name: "window", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Minute},
 	}, everyAlgorithm...) {
-		if limit.Per.Shared() || limit.Mode == chatguard.ModeObserve {
+		if inner.IsShared(limit.Per) || limit.Mode == chatguard.ModeObserve {
 			continue
 		}
 		limit.Messages = min(limit.Messages, 5)
@@ -95,7 +96,7 @@ func TestViewer_WaitOfEveryAlgorithm(t *testing.T) {
 		for range 8 {
 			s := d.standing(viewerOf(spammer))
 			v := d.say(spammer, 1)
-			if s.MayWrite != v.Allowed || !v.Allowed && !s.NextAt.Equal(v.MaySpeakAt()) {
+			if s.MayWrite != v.Allowed || !v.Allowed && !s.NextAt.Equal(journal.MaySpeakAt(v)) {
 				t.Errorf("%s: the viewer sees %+v, and then %v", limit.Name, s, v)
 			}
 			d.advance(500 * time.Millisecond)

@@ -75,12 +75,12 @@ func (h *users) answerWeek(w http.ResponseWriter, r *http.Request, who access.Ca
 // most informative for a week.
 func weekLimit(limits []chatguard.Limit, name string, shared bool) (chatguard.Limit, error) {
 	if i := slices.IndexFunc(limits, func(l chatguard.Limit) bool { return l.Name == name }); i >= 0 {
-		if limits[i].Per.Shared() != shared {
+		if inner.IsShared(limits[i].Per) != shared {
 			return chatguard.Limit{}, errOtherWeek(limits[i])
 		}
 		return limits[i], nil
 	}
-	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per.Shared() != shared })
+	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return inner.IsShared(l.Per) != shared })
 	if name != "" || len(limits) == 0 {
 		return chatguard.Limit{}, errNoWeek(limits, name, shared)
 	}
@@ -89,7 +89,7 @@ func weekLimit(limits []chatguard.Limit, name string, shared bool) (chatguard.Li
 
 // errOtherWeek returns the problem for a limit that has its week at another address.
 func errOtherWeek(l chatguard.Limit) error {
-	if l.Per.Shared() {
+	if inner.IsShared(l.Per) {
 		return problem.New(http.StatusUnprocessableEntity, "The limit %q is shared by everyone, so no user has a week of their own in it; use GET /channels/{channel}/week?limit=%s.", l.Name, l.Name)
 	}
 	return problem.New(http.StatusUnprocessableEntity, "The limit %q counts each user, so nothing of it is shared; use GET /channels/{channel}/users/{id}/week?limit=%s.", l.Name, l.Name)

@@ -1,10 +1,8 @@
 package twitch
 
 import (
-	"errors"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/clock"
 )
@@ -29,7 +27,7 @@ func NewDelivery(r *Report, sink chat.Sink, chatTime *clock.Chat) *Delivery {
 // process therefore changes who is throttled. A message without a valid timestamp gets the current
 // time.
 func (d *Delivery) Add(m chat.Message, read time.Time) {
-	if m.SentAt.IsZero() || errors.Is(m.Validate(), chatguard.ErrTime) {
+	if ms := m.SentAt.UnixMilli(); ms <= 0 || ms > MaxMillis {
 		m.SentAt = d.time.Now()
 	} else {
 		d.time.Observe(m.SentAt)

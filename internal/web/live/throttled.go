@@ -81,7 +81,7 @@ func (t *Throttled) setEntry(e journal.Entry, color string, roles chatguard.Role
 
 // judge replaces the user's verdict with the current one. It keeps the outcome of the last message.
 func (t *Throttled) judge(v chatguard.Verdict) {
-	t.Limit, t.MaySpeakAt, t.Never, t.Strikes = v.Limit, journal.OptionalTime{Time: v.MaySpeakAt()}, v.Never, v.Strikes
+	t.Limit, t.MaySpeakAt, t.Never, t.Strikes = v.Limit, journal.OptionalTime{Time: journal.MaySpeakAt(v)}, v.Never, v.Strikes
 }
 
 // isHeld reports whether a user is held back now.

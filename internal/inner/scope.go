@@ -1,0 +1,14 @@
+package inner
+
+import "github.com/chatguard/chatguard"
+
+// IsShared reports whether several users share the allowance of a limit with that scope.
+func IsShared(s chatguard.Scope) bool {
+	return s == chatguard.PerChannel || s == chatguard.PerEverywhere
+}
+
+// InAllChannels reports whether a limit with that scope counts in all channels together. A single
+// channel can't change such a limit.
+func InAllChannels(s chatguard.Scope) bool {
+	return s == chatguard.PerUserEverywhere || s == chatguard.PerEverywhere
+}
