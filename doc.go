@@ -1,5 +1,14 @@
 // Package chatguard gives every chatter a fair share of a chat.
 //
+//	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil) // once
+//
+//	// for each message, before anybody sees it
+//	author := chatguard.User{ID: userID}
+//	verdict, err := guard.Check(ctx, chatguard.Message{ChannelID: room, User: author})
+//	if err != nil || !verdict.Allowed {
+//		return // the author may write again after verdict.RetryAfter
+//	}
+//
 // A [Guard] reads the author, the channel and the time of each [Message]. It decides within
 // microseconds whether the author is still within the limits of the channel's [Policy]. The answer
 // is a [Verdict]. A message is either allowed or throttled. If the message is throttled, the
@@ -10,8 +19,7 @@
 //
 // A message passes through the package like this:
 //
-//	Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict
-//	──> observer
+//	Message ── Guard.Check ──> roles, exemptions ──> limits ──> penalty ladder ──> Verdict
 //
 // Limits use one of eight algorithms ([Algorithm]) and one of four scopes ([Scope]). Roles and
 // single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
@@ -52,8 +60,8 @@
 // # Errors
 //
 // A throttled message is not an error, but a Verdict whose Allowed is false. [Guard.Check] returns
-// an error for a message that it can't judge, such as one without a user ID. That is a mistake of
-// the program, and the message isn't counted. With a shared store, Check can also return its
+// [ErrInvalid] for a message that it can't judge, such as one without a user ID. That is a mistake
+// of the program, and the message isn't counted. With a shared store, Check can also return its
 // context's error. Log the error, and don't show the message. The errors that a program may have to
 // tell apart are variables or types for [errors.Is] and [errors.As]. The methods that read or
 // change a single user return the shared store's errors; see [Options].Shared.
