@@ -211,14 +211,14 @@ func ExampleCascadeLimit() {
 		}
 	}
 	limit := guard.Policy().Limits[0]
-	fmt.Println(limit.Algorithm == chatguard.Cascade, chatguard.PriorityNormal, chatguard.PriorityLow)
+	fmt.Println(limit.Algorithm, chatguard.PriorityLow)
 	// Output:
 	// shown
 	// shown
 	// shown
 	// shown folded
 	// throttled by room
-	// true normal low
+	// cascade low
 }
 
 // A subscriber gets more of the second bucket.
@@ -240,17 +240,4 @@ func ExampleOverride_cascade() {
 	// Output:
 	// allowed, 3 left of burst
 	// allowed at low priority, 2 left of burst
-}
-
-// Priorities have the same names in logs and in JSON.
-func ExamplePriority() {
-	var priority chatguard.Priority
-	fmt.Println(priority == chatguard.PriorityNormal)
-	if err := priority.UnmarshalText([]byte("low")); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(priority)
-	// Output:
-	// true
-	// low
 }

@@ -213,7 +213,7 @@ func TestPolicyError_UserOverride(t *testing.T) {
 		want     PolicyError
 	}{
 		{UserOverride{Timezone: "Mars"}, PolicyError{Parameter: "timezone", Value: "Mars"}},
-		{UserOverride{Exempt: 9}, PolicyError{Parameter: "exempt", Value: "exemption(9)"}},
+		{UserOverride{Exempt: "often"}, PolicyError{Parameter: "exempt", Value: "often"}},
 		{UserOverride{Exempt: ExemptAlways, ExemptUntil: monday}, PolicyError{Parameter: "exempt_until", Value: "2026-01-05T12:00:00Z"}},
 		{UserOverride{ExemptUntil: monday.Add(1)}, PolicyError{Parameter: "exempt_until", Value: "2026-01-05T12:00:00Z"}},
 		{UserOverride{Exempt: ExemptAlways, ExemptUntil: monday.AddDate(200, 0, 0)}, PolicyError{Parameter: "exempt_until", Value: "2226-01-05T12:00:00Z"}},

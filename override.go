@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -11,30 +12,19 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// Exemption says whether a single user is judged. The zero value is ExemptByRole.
-type Exemption uint8
+// Exemption says whether a single user is judged. The zero value means that the user's roles and
+// the kinds of messages decide, as the policy says. A user with custom numbers is then always
+// judged.
+type Exemption string
 
-// The kinds of exemption.
+// The exemptions.
 const (
-	// ExemptByRole means that the user's roles and the kinds of messages decide, as the policy
-	// says. A user with custom numbers is always judged.
-	ExemptByRole Exemption = iota
-	ExemptAlways           // never judged
-	ExemptNever            // judged regardless of roles and kinds
+	ExemptAlways Exemption = "always" // never judged
+	ExemptNever  Exemption = "never"  // judged regardless of roles and kinds
 )
 
-var exemptionNames = [...]string{"by-role", "always", "never"}
-
-// String returns the exemption's name as used in JSON.
-func (e Exemption) String() string { return nameOf(exemptionNames[:], "exemption", e) }
-
-// MarshalText writes the exemption's name.
-func (e Exemption) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
-
-// UnmarshalText parses an exemption's name.
-func (e *Exemption) UnmarshalText(text []byte) error {
-	return parseName(exemptionNames[:], "exemption", text, e)
-}
+// exemptions are all exemptions, in the order of those of internal/limits.
+var exemptions = []Exemption{"", ExemptAlways, ExemptNever}
 
 // UserOverride is a single user's own settings. They take precedence over the numbers of the user's
 // roles. The zero value has no effect.
@@ -69,7 +59,7 @@ func (a guardAt) SetUserOverride(ctx context.Context, k Key, o UserOverride) err
 	if err != nil {
 		return fmt.Errorf("chatguard: %w", policyError(err))
 	}
-	own := limits.Own{Exemption: limits.Exemption(o.Exempt), ExemptUntil: until, Timezone: o.Timezone}
+	own := limits.Own{Exemption: limits.Exemption(slices.Index(exemptions, o.Exempt)), ExemptUntil: until, Timezone: o.Timezone}
 	if len(o.Limits) > 0 {
 		own.Numbers = map[string]limits.Numbers{}
 		for name, numbers := range o.Limits {
@@ -104,9 +94,9 @@ func (cs *channels) overrideTable(k Key, at time.Time) (*limits.Table, int64, er
 // exemption isn't valid.
 func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 	switch {
-	case o.Exempt > ExemptNever:
-		return 0, limits.MistakeIn("exempt", o.Exempt, "unknown exemption %d", uint8(o.Exempt))
-	case o.Exempt != ExemptByRole && k.Per != PerUser:
+	case !slices.Contains(exemptions, o.Exempt):
+		return 0, limits.MistakeIn("exempt", fmt.Sprintf("%.80s", o.Exempt), "unknown exemption %.80q (known: %s, %s)", o.Exempt, ExemptAlways, ExemptNever)
+	case o.Exempt != "" && k.Per != PerUser:
 		return 0, limits.MistakeIn("exempt", o.Exempt, "an exemption needs a channel ID")
 	case o.ExemptUntil.IsZero():
 		return 0, nil
@@ -116,7 +106,7 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 	}
 	ns, err = nanoseconds(o.ExemptUntil)
 	switch {
-	case o.Exempt == ExemptByRole:
+	case o.Exempt == "":
 		return 0, mistake("exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out")
 	case !o.ExemptUntil.After(at):
 		return 0, mistake("an exemption must end in the future")
@@ -170,7 +160,7 @@ func (g *Guard) UserOverrides(ctx context.Context, channelID string) (map[string
 }
 
 func overrideOf(own limits.Own) UserOverride {
-	o := UserOverride{Exempt: Exemption(own.Exemption), Timezone: own.Timezone}
+	o := UserOverride{Exempt: exemptions[own.Exemption], Timezone: own.Timezone}
 	if own.ExemptUntil != 0 {
 		o.ExemptUntil = limits.TimeOf(own.ExemptUntil).UTC()
 	}

@@ -51,8 +51,8 @@ func TestUserOverride_Set(t *testing.T) {
 		`limit "burst": burst is -1, want 1 or more`: {Limits: map[string]Override{"burst": {Burst: -1}}},
 		`limit "daily": daily-window has no "refill" (it takes messages, timezone, reset_at, period, first_day)`: {
 			Limits: map[string]Override{"daily": {Refill: time.Second}}},
-		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: {Timezone: "Mars"},
-		`unknown exemption 9`: {Exempt: 9},
+		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`:                                                       {Timezone: "Mars"},
+		`unknown exemption "often" (known: always, never)`:                                                                        {Exempt: "often"},
 		`limit "log": each user's log has room for 5 messages: to allow one user more, give a role or the limit itself that many`: {Limits: map[string]Override{"log": {Messages: 6}}},
 	} {
 		if err := g.at(monday).SetUserOverride(t.Context(), Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {

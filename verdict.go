@@ -128,8 +128,8 @@ func (v *Verdict) outcome() string {
 // wait and the penalty.
 func (v Verdict) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("channel", v.ChannelID), slog.String("user", v.UserID), slog.Bool("allowed", v.Allowed)}
-	if v.Priority != PriorityNormal {
-		attrs = append(attrs, slog.String("priority", v.Priority.String()))
+	if v.Priority != "" {
+		attrs = append(attrs, slog.String("priority", string(v.Priority)))
 	}
 	if v.throttled() {
 		penalty := v.Penalty
@@ -142,29 +142,12 @@ func (v Verdict) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// Priority is the priority of a message. The zero value is PriorityNormal.
-type Priority uint8
+// Priority is the priority of a message. The zero value is normal priority.
+type Priority string
 
-// The priorities.
-const (
-	PriorityNormal Priority = iota
-	// PriorityLow means that a [Cascade] allows the message only beyond what it allows at normal
-	// priority. It can't use the Reserve of a limit.
-	PriorityLow
-)
-
-var priorityNames = [...]string{"normal", "low"}
-
-// String returns the priority's name as used in JSON.
-func (p Priority) String() string { return nameOf(priorityNames[:], "priority", p) }
-
-// MarshalText writes "normal" or "low".
-func (p Priority) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// UnmarshalText parses "normal" or "low".
-func (p *Priority) UnmarshalText(text []byte) error {
-	return parseName(priorityNames[:], "priority", text, p)
-}
+// PriorityLow means that a [Cascade] allows the message only beyond what it allows at normal
+// priority. The message can't use the Reserve of a limit.
+const PriorityLow Priority = "low"
 
 // roundUp rounds a wait up to whole units.
 func roundUp(wait, unit time.Duration) int64 {

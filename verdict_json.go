@@ -54,8 +54,8 @@ func (v *Verdict) appendRare(b []byte) []byte {
 	if v.Degraded {
 		b = append(b, `,"degraded":true`...)
 	}
-	if v.Priority != PriorityNormal {
-		b = appendText(append(b, `,"priority":`...), v.Priority.String())
+	if v.Priority != "" {
+		b = appendText(append(b, `,"priority":`...), string(v.Priority))
 	}
 	if v.EntryID != 0 {
 		b = strconv.AppendInt(append(b, `,"entry":`...), int64(v.EntryID), 10)

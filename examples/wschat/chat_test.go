@@ -229,7 +229,7 @@ func TestCascade_MarksLowPriority(t *testing.T) {
 		anna.say(fmt.Sprint(n + 1))
 	}
 	for _, v := range []*visitor{anna, ben} {
-		for n, priority := range []chatguard.Priority{chatguard.PriorityNormal, chatguard.PriorityNormal, chatguard.PriorityNormal, chatguard.PriorityLow, chatguard.PriorityLow} {
+		for n, priority := range []chatguard.Priority{"", "", "", chatguard.PriorityLow, chatguard.PriorityLow} {
 			if f, want := v.hear(), (frame{From: "Anna", Text: fmt.Sprint(n + 1), Priority: priority}); f != want {
 				t.Errorf("heard %+v, want %+v", f, want)
 			}

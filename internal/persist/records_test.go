@@ -155,7 +155,7 @@ func (r *recordsRun) speak() {
 		},
 	}
 	v, spent := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}, 0
-	v.Priority = rapid.SampledFrom([]chatguard.Priority{chatguard.PriorityNormal, chatguard.PriorityLow}).Draw(r.T, "priority")
+	v.Priority = rapid.SampledFrom([]chatguard.Priority{"", chatguard.PriorityLow}).Draw(r.T, "priority")
 	switch rapid.SampledFrom([]string{"allowed", "throttled", "counted", "observed", "exempt"}).Draw(r.T, "verdict") {
 	case "allowed":
 		spent = m.Cost

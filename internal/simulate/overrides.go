@@ -29,7 +29,7 @@ func setOverrides(guard *chatguard.Guard, key chatguard.Key, t *Timeline, member
 			continue
 		}
 		if !whole.ExemptUntil.IsZero() {
-			whole.Exempt, whole.ExemptUntil = chatguard.ExemptByRole, time.Time{}
+			whole.Exempt, whole.ExemptUntil = "", time.Time{}
 		}
 		key.UserID = userID
 		fitting := whole

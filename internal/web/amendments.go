@@ -84,12 +84,18 @@ func (h *amendments) exempt(w http.ResponseWriter, r *http.Request, who access.C
 	})
 }
 
+// byRole is the zero Exemption in a request that doesn't leave it out.
+const byRole chatguard.Exemption = "by-role"
+
 // putOverride is PUT …/override. It replaces the user's whole override. With If-Match, it replaces
 // only the override that the caller knows. Without moderate access, it changes only the exemption.
 func (h *amendments) putOverride(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	var own chatguard.UserOverride
 	if err := problem.ReadJSON(w, r, &own); err != nil {
 		return err
+	}
+	if own.Exempt == byRole {
+		own.Exempt = ""
 	}
 	return h.setOverride(w, r, who, own)
 }

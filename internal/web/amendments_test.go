@@ -59,6 +59,10 @@ func TestOverride_NoQueue(t *testing.T) {
 	if c := d.card(spammer.ID); c.Override.Limits["slow"].Queue != chatguard.NoQueue || c.Limits[2].Capacity != 1 {
 		t.Errorf("%+v", c)
 	}
+	decode[amended](t, d.do("PUT", spammerPath+"/override", map[string]any{"exempt": "by-role"}, asOwner))
+	if c := d.card(spammer.ID); c.Override.Exempt != "" {
+		t.Errorf("by-role is kept as %q", c.Override.Exempt)
+	}
 	if a := d.do("PUT", spammerPath+"/override", map[string]any{"limits": map[string]any{"slow": map[string]any{"queue": -1}}}, asOwner); a.StatusCode < 400 {
 		t.Errorf("-1: %s %s", a.Status, a.body)
 	}
@@ -116,7 +120,7 @@ func TestOverride_NeedsCurrentETag(t *testing.T) {
 		t.Errorf("exempt: %+v", exempt)
 	}
 	decode[amended](t, d.do("PUT", spammerPath+"/override", *exempt.Former, asOwner, setHeader("If-Match", exempt.OverrideETag)))
-	if own, err := d.guard.UserOverride(t.Context(), chatguard.Key{ChannelID: channelID, UserID: spammer.ID}); err != nil || own.Timezone != "Asia/Tokyo" || own.Exempt != chatguard.ExemptByRole {
+	if own, err := d.guard.UserOverride(t.Context(), chatguard.Key{ChannelID: channelID, UserID: spammer.ID}); err != nil || own.Timezone != "Asia/Tokyo" || own.Exempt != "" {
 		t.Errorf("undone, and in force is %+v, %v", own, err)
 	}
 }
@@ -143,7 +147,7 @@ func TestAmendments_Until(t *testing.T) {
 		t.Errorf("for good, until %v", forGood.Until)
 	}
 	decode[amended](t, d.do("DELETE", spammerPath+"/override", nil, asOwner))
-	if c := d.card(spammer.ID); c.Override.Exempt != chatguard.ExemptByRole {
+	if c := d.card(spammer.ID); c.Override.Exempt != "" {
 		t.Errorf("taken away, and %+v is left", c.Override)
 	}
 }
@@ -169,7 +173,7 @@ func TestAmendments_Refused(t *testing.T) {
 		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"other": {Burst: 1}}}, 422, "other"},
 		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Messages: 1}}}, 422, "burst"},
 		{"PUT", "/override", chatguard.UserOverride{Exempt: chatguard.ExemptAlways, ExemptUntil: noon}, 422, "must end in the future"},
-		{"PUT", "/override", map[string]any{"exempt": "sometimes"}, 400, "sometimes"},
+		{"PUT", "/override", map[string]any{"exempt": "sometimes"}, 422, "sometimes"},
 		{"PUT", "/override", map[string]any{"nickname": "x"}, 400, "nickname"},
 	} {
 		d.wantProblem("refused", test.method, spammerPath+test.path, test.body, owned, test.status, test.says)
