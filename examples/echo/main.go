@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/connguard"
@@ -60,13 +60,13 @@ func routes() (*echo.Echo, error) {
 	e := echo.New()
 	e.GET("/chat/lobby", chat, echo.WrapMiddleware(in))
 	e.GET("/chat/arena", chat, echo.WrapMiddleware(in))
-	e.GET("/rooms", func(c echo.Context) error { return c.String(http.StatusOK, "lobby arena\n") }, echo.WrapMiddleware(limit))
+	e.GET("/rooms", func(c *echo.Context) error { return c.String(http.StatusOK, "lobby arena\n") }, echo.WrapMiddleware(limit))
 	return e, nil
 }
 
 // chat sends each allowed message back. It tells the author of a throttled message how long to
 // wait.
-func chat(c echo.Context) error {
+func chat(c *echo.Context) error {
 	conn, err := websocket.Accept(c.Response(), c.Request(), nil)
 	if err != nil {
 		return nil // Accept has answered
