@@ -117,7 +117,7 @@ func ExampleUser_timezone() {
 	guard := newGuard(chatguard.DailyWindowLimit("daily", 100))
 	signIn := func(id, zone string) chatguard.User {
 		user := chatguard.User{ID: id, Timezone: zone}
-		err := chatguard.Message{ChannelID: "lobby", User: user}.Validate()
+		err := chatguard.Message{User: user}.Validate()
 		if errors.Is(err, chatguard.ErrTimezone) {
 			fmt.Println(err)
 			user.Timezone = "" // the limits' zone, as Check would use

@@ -60,20 +60,18 @@ type Message struct {
 }
 
 // Validate returns nil if the message can be judged as it says. Otherwise it returns the error that
-// Check would return, which is ErrInvalid. If only the user's zone is unknown, it returns
-// ErrTimezone; Check returns no error then. So a program can check a zone when a user signs in.
+// Check would return, which is ErrInvalid. But if the user's zone is unknown, it returns
+// ErrTimezone, whatever the other fields are; that is no error of Check. So a program can check a
+// zone when a user signs in, before there is a channel.
 func (m Message) Validate() error {
-	err := m.checkIDs()
-	if err == nil && !m.SentAt.IsZero() { // the current time is always valid
-		_, err = nanoseconds(m.SentAt)
-	}
-	if err != nil {
-		return err
-	}
 	if zone := m.User.Timezone; zone != "" && limits.TimezoneOf(zone) == nil {
 		return fmt.Errorf("%w %.80q (want an IANA name such as Europe/Berlin)", ErrTimezone, zone)
 	}
-	return nil
+	if err := m.checkIDs(); err != nil || m.SentAt.IsZero() { // the current time is always valid
+		return err
+	}
+	_, err := nanoseconds(m.SentAt)
+	return err
 }
 
 // User is the author of a message.

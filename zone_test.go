@@ -68,7 +68,7 @@ func TestTimezone_BesideOverride(t *testing.T) {
 }
 
 // Whatever a stranger sends as their zone, the message is judged, by the limits' zone if it isn't
-// known. Validate says that it isn't, and names the form.
+// known. Validate says that it isn't, and names the form, also before there is a channel or an ID.
 func TestTimezone_Unknown(t *testing.T) {
 	midnight := eveningInTokyo.Add(12 * time.Hour)
 	for _, zone := range []string{"Europe/Berln", "Local", "../x", "/etc/localtime", "europe/berlin", "\x00", "\xff", strings.Repeat("Europe/Berlin", 800)} {
@@ -76,12 +76,15 @@ func TestTimezone_Unknown(t *testing.T) {
 		if passed, next := sendAll(t, g, "room", zone, eveningInTokyo); passed != 2 || !next.Equal(midnight) {
 			t.Errorf("%.40q: %d pass until %v", zone, passed, next)
 		}
-		err := chatguard.Message{ChannelID: "room", User: chatguard.User{ID: "7", Timezone: zone}}.Validate()
-		if !errors.Is(err, chatguard.ErrTimezone) || !strings.Contains(err.Error(), "Europe/Berlin)") || len(err.Error()) > 500 {
-			t.Errorf("%.40q: %v", zone, err)
-		}
-		if err := (chatguard.Message{ChannelID: "room", User: chatguard.User{Timezone: zone}}).Validate(); !errors.Is(err, chatguard.errNoUser) {
-			t.Errorf("%.40q, and no user: %v", zone, err)
+		for _, m := range []chatguard.Message{
+			{ChannelID: "room", User: chatguard.User{ID: "7", Timezone: zone}},
+			{User: chatguard.User{Timezone: zone}},
+			{User: chatguard.User{Timezone: zone}, Cost: -1, SentAt: time.Unix(-1, 0)},
+		} {
+			err := m.Validate()
+			if !errors.Is(err, chatguard.ErrTimezone) || !strings.Contains(err.Error(), "Europe/Berlin)") || len(err.Error()) > 500 {
+				t.Errorf("%.40q: %v", zone, err)
+			}
 		}
 	}
 	for _, zone := range []string{"", "UTC", "Asia/Calcutta", "America/Argentina/Buenos_Aires"} {

@@ -85,8 +85,9 @@ func (s *Session) admit(ctx context.Context, user chatguard.User, channelID stri
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err := chatguard.Message{ChannelID: cmp.Or(channelID, connectsChannel), User: user}.Validate()
-	if err != nil && !errors.Is(err, chatguard.ErrTimezone) { // a message is judged without a known zone
+	m := chatguard.Message{ChannelID: cmp.Or(channelID, connectsChannel), User: user}
+	m.User.Timezone = "" // Check judges a message whose zone is unknown
+	if err := m.Validate(); err != nil {
 		return fmt.Errorf("connguard: the user or the channel is invalid: %w", err)
 	}
 	if user.ID != AnonymousID {

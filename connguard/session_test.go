@@ -207,7 +207,7 @@ func TestAnswer(t *testing.T) {
 }
 
 // Messages count in the zone of the account, unless they have another one. An unknown zone refuses
-// nobody.
+// nobody, and hides no mistake.
 func TestSession_Timezone(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{chatguard.DailyWindowLimit("daily", 9)}}, &chatguard.Options{Now: func() time.Time { return now }})
@@ -227,5 +227,8 @@ func TestSession_Timezone(t *testing.T) {
 			t.Errorf("%+v", m.User)
 		}
 		session.Close()
+	}
+	if _, err := door.Admit(t.Context(), chatguard.User{Timezone: "Europe/Berln"}, here, "lobby"); !errors.Is(err, chatguard.ErrNoUser) {
+		t.Errorf("without an ID: %v", err)
 	}
 }

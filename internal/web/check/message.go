@@ -2,7 +2,6 @@ package check
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -156,7 +155,9 @@ func (c *checkReader) validate(m *chatguard.Message) error {
 	case m.Cost < 1 || m.Cost > maxCost:
 		return failKey("cost", "is %d: want a whole number from 1 to %d", m.Cost, maxCost)
 	}
-	if err := m.Validate(); err != nil && !errors.Is(err, chatguard.ErrTimezone) {
+	known := *m
+	known.User.Timezone = "" // a message whose zone is unknown can be judged
+	if err := known.Validate(); err != nil {
 		return failKey("message", "can't be judged: %s", journal.Sentence(err))
 	}
 	return nil
