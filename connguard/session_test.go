@@ -228,7 +228,7 @@ func TestSession_Timezone(t *testing.T) {
 		}
 		session.Close()
 	}
-	if _, err := door.Admit(t.Context(), chatguard.User{Timezone: "Europe/Berln"}, here, "lobby"); !errors.Is(err, chatguard.ErrNoUser) {
+	if _, err := door.Admit(t.Context(), chatguard.User{Timezone: "Europe/Berln"}, here, "lobby"); !errors.Is(err, chatguard.ErrInvalid) {
 		t.Errorf("without an ID: %v", err)
 	}
 }
