@@ -28,9 +28,10 @@ import (
 //
 // The Guard itself removes a channel that has neither its own policy nor an overlay when it no
 // longer remembers any of the channel's users. It remembers a user until the allowance is fully
-// restored, and as long as the user has strikes, grants or an override. With shared.Exact, the
-// channel must also have been unused for 10 minutes. The Guard looks at a few channels whenever it
-// sees a new one, and whenever a store takes changes.
+// restored, and as long as the user has strikes, grants or an override. It remembers a day, week or
+// month of a DailyWindow for another 24 hours, 7 days or 31 days after its end. With shared.Exact,
+// the channel must also have been unused for 10 minutes. The Guard looks at a few channels whenever
+// it sees a new one, and whenever a store takes changes.
 func (g *Guard) ForgetChannel(channelID string) {
 	g.created()
 	cs := &g.channels
