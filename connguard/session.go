@@ -152,7 +152,7 @@ func (s *Session) Context() context.Context {
 }
 
 // Check is Guard.Check for a message that has just arrived over this connection. It always uses the
-// session's user and the Guard's clock, whatever m contains. If m has no roles or no channel, it
+// session's user and the Guard's clock, whatever m contains. If m has no roles, zone or channel, it
 // uses the session's. If the client names a channel, the caller must check that the channel exists
 // and that the user is in it, since every channel has its own allowance. The caller must not take
 // Roles and Cost from the client.
@@ -172,9 +172,9 @@ func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Ver
 }
 
 // Message returns the message that Check judges: m with the session's user, without a time, and
-// with the session's roles, zone and channel if it has none. Use it for the Guard's other methods, such
-// as CheckUpTo and Reserve. Before Admit and on a nil Session, it returns a message without a user,
-// which no Guard judges.
+// with the session's roles, zone and channel if it has none. Use it for the Guard's other methods,
+// such as CheckUpTo and Reserve. Before Admit and on a nil Session, it returns a message without a
+// user, which no Guard judges.
 func (s *Session) Message(m chatguard.Message) chatguard.Message {
 	m.SentAt = time.Time{}
 	roles, zone := m.User.Roles, m.User.Timezone
