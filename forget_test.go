@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -287,12 +288,32 @@ func TestForgetChannel_Concurrent(t *testing.T) {
 	}
 }
 
+// Each part of an ID counts in its hash, and so does the length, or a text that repeats would share
+// its hash with longer ones.
+func TestHashChannel_WholeID(t *testing.T) {
+	hashes := map[uint64]string{}
+	add := func(id string) {
+		if other, ok := hashes[hashChannel(id)]; ok {
+			t.Errorf("%q has the hash of %q", id, other)
+		}
+		hashes[hashChannel(id)] = id
+	}
+	for n := 1; n <= 20; n++ {
+		same := strings.Repeat("a", n)
+		add(same)
+		for i := range n {
+			add(same[:i] + "b" + same[i+1:])
+		}
+	}
+}
+
 // TestChannels_MatchMap adds and removes channels at random.
 func TestChannels_MatchMap(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	known := map[string]*channel{}
 	for i := range 20_000 {
 		id := strconv.Itoa(i * 7919 % 97)
+		id += strings.Repeat("a", i*7919%97%20) // up to 21 bytes
 		switch {
 		case i%3 == 0:
 			g.ForgetChannel(id)
