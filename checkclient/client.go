@@ -138,8 +138,8 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // doesn't answer, the verdict has Allowed and Degraded, an empty Tightest and Spent 0, and there is
 // no error.
 //
-// The error is one of Message.Validate, an *Error if chatguard refuses the request, or that of ctx
-// if ctx ends before the answer. With Options.FailClosed, it can also be one that wraps
+// The error is an ErrInvalid of Message.Validate, an *Error if chatguard refuses the request, or
+// that of ctx if ctx ends before the answer. With Options.FailClosed, it can also be one that wraps
 // ErrUnavailable. After an error, the verdict is the zero value, which isn't Allowed.
 //
 // chatguard uses only a part of long texts. So Check sends at most 8,192 bytes of Text, 256 of ID,

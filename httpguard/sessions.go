@@ -150,7 +150,7 @@ func (m *middleware) admit(place **connguard.Session, r *http.Request, guest *st
 	}
 	channel := m.Channel(r)
 	if channel == "" {
-		return fmt.Errorf("httpguard: SessionOptions.Channel returned an empty name: %w", chatguard.Message{User: user}.Validate())
+		return fmt.Errorf("httpguard: SessionOptions.Channel returned an empty name: %w", chatguard.Message{}.Validate())
 	}
 	if user.ID != "" && user.ID == *guest {
 		err = session.AdmitVisitor(r.Context(), user, channel)

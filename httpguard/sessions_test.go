@@ -302,7 +302,7 @@ func TestSessions_Refusals(t *testing.T) {
 		{"trouble", identifyAs(chatguard.User{}, broken), connguard.Options{}, SessionOptions{}, 500, mistake, broken, "10.0.0.5"},
 		{"no user ID", identifyAs(chatguard.User{Login: "anna"}, nil), connguard.Options{}, SessionOptions{}, 500, mistake, chatguard.ErrInvalid, "the user ID is empty"},
 		{"a long ID", identifyAs(chatguard.User{ID: strings.Repeat("7", 257)}, nil), connguard.Options{}, SessionOptions{}, 500, mistake, chatguard.ErrInvalid, "256 bytes"},
-		{"no channel", nil, connguard.Options{}, SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrInvalid, "the channel ID is empty"},
+		{"no channel", identifyAs(chatguard.User{ID: "anna", Timezone: "Europe/Berln"}, nil), connguard.Options{}, SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrInvalid, "the channel ID is empty"},
 		{"too many", nil, connguard.Options{MaxConnections: 1}, SessionOptions{}, 429,
 			"You have too many connections open. Close one, then try again.\n", connguard.ErrConnections, ""},
 		{"too often", nil, connguard.Options{Connects: none}, SessionOptions{}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
