@@ -71,8 +71,8 @@ func compare(out io.Writer, now string) error {
 	return nil
 }
 
-// newestRelease returns the highest tag of a release before HEAD; empty if there is none. A tag such
-// as v1.0.0-rc.1 is no release.
+// newestRelease returns the highest tag of a release before HEAD; empty if there is none. A tag
+// such as v1.0.0-rc.1 is no release.
 func newestRelease(folder string) (newest string, err error) {
 	tags, err := git(folder, "tag", "--merged=HEAD", "--no-contains=HEAD", "--list", "v*")
 	for tag := range strings.FieldsSeq(tags) {
@@ -130,12 +130,20 @@ func incompatible(before, now string) (lines []string, err error) {
 			continue
 		}
 		for _, change := range apidiff.Changes(old[name], current[name]).Changes {
-			if !change.Compatible {
+			if !change.Compatible && !addsOurs(strings.TrimPrefix(name, path+"/"), change.Message) {
 				lines = append(lines, name+": "+change.Message)
 			}
 		}
 	}
 	return lines, nil
+}
+
+// addsOurs reports whether a change in a package adds a method to an interface that only package
+// chatguard implements.
+func addsOurs(name, message string) bool {
+	method, added := strings.CutSuffix(message, ": added")
+	of, _, _ := strings.Cut(method, ".")
+	return added && slices.Contains([]string{"state.Guard", "state.Batch", "shared.Guard"}, name+"."+of)
 }
 
 // moduleIn returns the path of the module in a folder.

@@ -72,6 +72,23 @@ func TestCompare_NewestRelease(t *testing.T) {
 	r.expect("", "example.org/guard: Added: removed")
 }
 
+// An interface that only package chatguard implements may get more methods. Others may not.
+func TestCompare_AddedMethod(t *testing.T) {
+	for name, refused := range map[string]string{"Guard": "", "Store": "example.org/guard/state: Store.Do: added"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepository(t)
+			r.write("internal/repo/testdata/api.txt", "state: type "+name+" interface\n")
+			r.write("state/state.go", "package state\n\ntype "+name+" interface{ Kept() }\n")
+			r.write("CHANGELOG.md", fixed+"\n## [0.1.0]\n")
+			r.commit()
+			r.git("tag", "v0.1.0")
+			r.write("state/state.go", "package state\n\ntype "+name+" interface{ Kept(); Do() }\n")
+			r.commit()
+			r.expect("", refused)
+		})
+	}
+}
+
 func TestCompare_ShallowClone(t *testing.T) {
 	r := newRepository(t)
 	r.git("tag", "v0.1.0")
