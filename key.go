@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
 )
 
@@ -69,10 +70,10 @@ const (
 
 // inAllChannels reports whether a limit counts in all channels together. A single channel can't
 // change such a limit.
-func (s Scope) inAllChannels() bool { return s == PerUserEverywhere || s == PerEverywhere }
+func (s Scope) inAllChannels() bool { return limits.Scope(s).InAllChannels() }
 
 // isShared reports whether several users share the allowance of a limit.
-func (s Scope) isShared() bool { return s == PerChannel || s == PerEverywhere }
+func (s Scope) isShared() bool { return limits.Scope(s).IsShared() }
 
 var scopeNames = [...]string{"user", "user-everywhere", "channel", "everywhere"}
 

@@ -1,14 +1,13 @@
 package inner
 
-import "github.com/chatguard/chatguard"
+import (
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/limits"
+)
 
 // IsShared reports whether several users share the allowance of a limit with that scope.
-func IsShared(s chatguard.Scope) bool {
-	return s == chatguard.PerChannel || s == chatguard.PerEverywhere
-}
+func IsShared(s chatguard.Scope) bool { return limits.Scope(s).IsShared() }
 
 // InAllChannels reports whether a limit with that scope counts in all channels together. A single
 // channel can't change such a limit.
-func InAllChannels(s chatguard.Scope) bool {
-	return s == chatguard.PerUserEverywhere || s == chatguard.PerEverywhere
-}
+func InAllChannels(s chatguard.Scope) bool { return limits.Scope(s).InAllChannels() }

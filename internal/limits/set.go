@@ -23,6 +23,9 @@ const (
 // IsShared reports whether several users share the state of a limit.
 func (s Scope) IsShared() bool { return s == PerChannel || s == PerEverywhere }
 
+// InAllChannels reports whether a limit counts in all channels together.
+func (s Scope) InAllChannels() bool { return s == PerUserEverywhere || s == PerEverywhere }
+
 // Limit is one limit of a Set, with other numbers for some roles.
 type Limit struct {
 	Params
