@@ -66,7 +66,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[chatguard.Mode]():        textSchema(chatguard.ModeEnforce, chatguard.ModeObserve),
 		typeOf[chatguard.Exemption]():   nameSchema([]chatguard.Exemption{byRole, chatguard.ExemptAlways, chatguard.ExemptNever}),
 		typeOf[chatguard.Scope]():       textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere),
-		typeOf[chatguard.Priority]():    nameSchema([]chatguard.Priority{"normal", chatguard.PriorityLow}),
+		typeOf[chatguard.Priority]():    nameSchema([]chatguard.Priority{chatguard.PriorityLow}),
 		typeOf[limitinfo.Kind]():        nameSchema([]limitinfo.Kind{limitinfo.KindCount, limitinfo.KindDuration, limitinfo.KindZone, limitinfo.KindClock, limitinfo.KindChoice}),
 		typeOf[chatguard.Period]():      nameSchema([]chatguard.Period{chatguard.PeriodDay, chatguard.PeriodWeek, chatguard.PeriodMonth}),
 		typeOf[auth.Access]():           nameSchema(append(auth.Ladder(), auth.Check, auth.Overlay)),
