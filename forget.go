@@ -106,8 +106,8 @@ func (cs *channels) sweep(slots int, at time.Time) {
 	}
 }
 
-// isIdle drops users whose allowances are fully restored at that time, and reports whether the
-// channel holds nothing any more.
+// isIdle drops users who need not be remembered at that time, and reports whether the channel holds
+// nothing any more.
 func (c *channel) isIdle(at int64) bool {
 	if c.own || c.overlay != nil || c.shared != nil && at-c.shared.Used() < int64(idleAfter) {
 		return false

@@ -10,8 +10,8 @@ import (
 )
 
 // ErrInvalid is the error for a message, key or verdict that is a mistake of the caller: an ID is
-// missing, is longer than 256 bytes, or doesn't fit the key's Per, the cost is negative, or the time
-// is before 1970 or after February 2116. Errors that wrap it say which. Nothing is counted or
+// missing, is longer than 256 bytes, or doesn't fit the key's Per, the cost is negative, or the
+// time is before 1970 or after February 2116. Errors that wrap it say which. Nothing is counted or
 // changed.
 var ErrInvalid = errors.New("chatguard: invalid message or key")
 
@@ -83,8 +83,9 @@ type User struct {
 	// Timezone is the IANA name of the zone of the account, such as "Asia/Tokyo". The user's days,
 	// weeks and months begin by its clock, in limits per user in every channel. A message's zone is
 	// used when a period begins, so another one has no effect before the current period ends, and
-	// never gives more messages. Empty, or an unknown name, means the limits' zone; Message.Validate
-	// returns an error for an unknown one. The zone of a UserOverride takes precedence.
+	// never gives more messages. Empty, or an unknown name, means the limits' zone;
+	// Message.Validate returns an error for an unknown one. The zone of a UserOverride takes
+	// precedence.
 	Timezone string
 }
 

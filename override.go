@@ -40,12 +40,12 @@ type UserOverride struct {
 
 // SetUserOverride replaces the override of the key's user, in the key's channel or for the
 // PerUserEverywhere limits. An override can set numbers, a time zone and an exemption. Recorded
-// usage is kept. Another zone takes effect at the end of the user's day; for a user without usage,
-// at once. A zone that the account has belongs in User.Timezone. The error names an unknown zone,
-// an unknown limit, or a limit that can't have such numbers. It may also say why the exemption
-// isn't possible. It is ErrInvalid if the key isn't valid, or if its Per is PerChannel or
-// PerEverywhere. It is ErrNoLimit if there are no PerUserEverywhere limits. Other errors are those
-// of Options.Shared.
+// usage is kept. Another zone takes effect at the end of the user's day, and at once if that ended
+// 24 hours (7 days, 31 days) ago or if there was none. A zone that the account has belongs in
+// User.Timezone. The error names an unknown zone, an unknown limit, or a limit that can't have such
+// numbers. It may also say why the exemption isn't possible. It is ErrInvalid if the key isn't
+// valid, or if its Per is PerChannel or PerEverywhere. It is ErrNoLimit if there are no
+// PerUserEverywhere limits. Other errors are those of Options.Shared.
 func (g *Guard) SetUserOverride(ctx context.Context, k Key, o UserOverride) error {
 	return g.atNow().SetUserOverride(ctx, k, o)
 }
@@ -117,8 +117,8 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 }
 
 // UserOverride returns the override of the key's user. It omits an exemption that has ended by the
-// Guard's clock. The error is ErrNoLimit if there are no PerUserEverywhere limits, or ErrInvalid as
-// of SetUserOverride. With shared.Exact, UserOverride asks the store. If the
+// Guard's clock. The error is ErrNoLimit if there are no PerUserEverywhere limits, or ErrInvalid
+// for a key that SetUserOverride refuses. With shared.Exact, UserOverride asks the store. If the
 // store doesn't answer, UserOverride returns the store's error and the override that the Guard
 // knows.
 func (g *Guard) UserOverride(ctx context.Context, k Key) (UserOverride, error) {

@@ -33,8 +33,8 @@ func (a guardAt) SetPolicy(policy Policy) error {
 
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
 // have the same PerUserEverywhere and PerEverywhere limits as Guard.Policy. A change from
-// ModeObserve to ModeEnforce clears the strikes that were given while the policy observed.
-// The error is that of Policy.Validate, or ErrInvalid, or names a PerUserEverywhere or PerEverywhere
+// ModeObserve to ModeEnforce clears the strikes that were given while the policy observed. The
+// error is that of Policy.Validate, or ErrInvalid, or names a PerUserEverywhere or PerEverywhere
 // limit, which a channel can't change. After an error, nothing is changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)

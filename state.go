@@ -160,10 +160,10 @@ type Memory struct {
 	// the users that these limits count.
 	Users     int
 	Bytes     int64 // approximately how much memory they take; see Options.MaxTotalMemory
-	Forgotten int64 // users removed because their allowance was fully restored
+	Forgotten int64 // users removed because they need not be remembered any more
 	Evicted   int64 // users removed because no memory was left; see Options.MaxMemory
-	// Held is how many of the Evicted users were throttled, had strikes or grants, or had a change
-	// of their day's time zone or reset time in progress.
+	// Held is how many of the Evicted users were throttled, had strikes or grants, or were in a
+	// transitional period.
 	Held int64
 }
 

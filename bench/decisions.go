@@ -167,8 +167,8 @@ func decisionTable(title string, field []contestant, laps [][]lap) *report.Table
 	return t
 }
 
-// compare returns three cells for each contestant: the time of its laps, and the ratios of that time
-// to those of the fastest peers.
+// compare returns three cells for each contestant: the time of its laps, and the ratios of that
+// time to those of the fastest peers.
 func compare(field []contestant, laps [][]lap, time func([]lap) float64) (cells [][]string) {
 	times := make([]float64, len(field))
 	bucket, peer := math.Inf(1), math.Inf(1) // of the fastest

@@ -19,8 +19,8 @@ import (
 )
 
 // A request that its client cancels while the shared store makes the change is carried out as a
-// whole: all nodes have the change, and the audit log has it once. If the store's reply is lost, the
-// log says that the change may have been made, and the nodes agree whether it was.
+// whole: all nodes have the change, and the audit log has it once. If the store's reply is lost,
+// the log says that the change may have been made, and the nodes agree whether it was.
 func TestShared_CancelledChange(t *testing.T) {
 	const override, row = api + "/users/zoe/override", "{u:zoe}"
 	for _, stop := range []moment{beforeServer, beforeReply, replyLost} {
@@ -216,8 +216,8 @@ func (b *between) pause() {
 	}
 }
 
-// forward copies until a connection ends or look returns false. look gets all that was read before it
-// is written.
+// forward copies until a connection ends or look returns false. look gets all that was read before
+// it is written.
 func forward(to io.Writer, from io.Reader, look func([]byte) bool) {
 	room := make([]byte, 64<<10)
 	for {

@@ -67,7 +67,8 @@ func (s *streams) get(ctx context.Context, path, user string) (*http.Response, s
 	return answer, string(body), errors.Join(err, answer.Body.Close())
 }
 
-// check asks for a path, and checks the answer's status, some of its headers and a part of its body.
+// check asks for a path, and checks the answer's status, some of its headers and a part of its
+// body.
 func (s *streams) check(path, user string, status int, headers map[string]string, part string) {
 	s.Helper()
 	answer, body, err := s.get(s.Context(), path, user)

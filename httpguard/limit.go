@@ -93,10 +93,11 @@ type limiter struct {
 }
 
 // Limit returns a function that puts the Guard in front of an HTTP handler and judges each request,
-// as a message of the user whom identify returns, with their roles and zone (User.Timezone). Use ByKey, ByAddress, ByValue or Anonymous,
-// combine several of them with FirstOf, or write a func that reads a session cookie. For limits by
-// several keys, put one Limit around another, each with its own Channel; RateLimit and
-// RateLimit-Policy then list the limits of both. The error says which argument is missing.
+// as a message of the user whom identify returns, with their roles and zone (User.Timezone). Use
+// ByKey, ByAddress, ByValue or Anonymous, combine several of them with FirstOf, or write a func
+// that reads a session cookie. For limits by several keys, put one Limit around another, each with
+// its own Channel; RateLimit and RateLimit-Policy then list the limits of both. The error says
+// which argument is missing.
 //
 // Limit answers a throttled request with 429 and Retry-After, and ErrNobody from identify with 401.
 // It answers a mistake (another error of identify, a user without an ID, connguard.ErrReservedID)

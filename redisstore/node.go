@@ -19,7 +19,7 @@ type Node struct {
 	Address string      `json:"address,omitempty"` // where people reach the node
 	Mode    shared.Mode `json:"mode,omitempty"`    // how the node shares limits
 	Formats []int       `json:"formats,omitempty"` // the versions of rows that the node reads
-	Policy  string      `json:"policy,omitempty"`  // see shared.Guard
+	Policy  string      `json:"policy,omitempty"`  // see PolicyHash of shared.Guard
 	Number  int         `json:"number"`            // see Store.Number; -1 if it has none
 	Tasks   int         `json:"tasks,omitempty"`   // how many Leaderships of the node are running
 	Started time.Time   `json:"started"`

@@ -1,8 +1,8 @@
 // Package shared is about limits that several Guards share through a store. A program that uses
-// package redisstore needs of it a Mode, and the errors. Authors of other stores implement Store,
-// as those of a driver do for database/sql. A chatguard.Guard uses the Store in Options.Shared, and
-// its method Shared returns what the Store needs of it. The package must not know how rows are
-// encoded, or what they limit.
+// package redisstore needs only Mode and the errors of this package. Authors of other stores
+// implement Store, as those of a driver do for database/sql. A chatguard.Guard uses the Store in
+// Options.Shared, and its method Shared returns what the Store needs of it. The package must not
+// know how rows are encoded, or what they limit.
 package shared
 
 import (

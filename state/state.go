@@ -30,8 +30,8 @@ type Guard interface {
 	Dirty() Batch
 
 	// DirtyAll marks the state of all users as dirty, for a store that may have lost its data. It
-	// doesn't include users that the Guard has removed because their allowance was fully restored.
-	// A store keeps the rows that it has of such users.
+	// doesn't include users that the Guard has removed because they need not be remembered any
+	// more. A store keeps the rows that it has of such users.
 	DirtyAll()
 
 	// Restore restores a row, as of the time at. Call it before the first message is judged. Pass
@@ -68,7 +68,8 @@ type Guard interface {
 }
 
 // Batch is the state that changed since the last confirmed Batch. Read its Rows, then call Confirm
-// or Release once. A Batch is for one goroutine.
+// or Release once. A Batch is for one goroutine. Only package chatguard implements it, because
+// later versions may add methods.
 type Batch interface {
 	// Len returns approximately how many rows the Batch has. State that changes before Rows reads
 	// it may add rows.

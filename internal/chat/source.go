@@ -10,8 +10,8 @@ import (
 // Message is a message as a chat delivers it: the part that is judged, and what else the chat says.
 type Message struct {
 	chatguard.Message
-	// SourceChannelID is the channel in which the message was written, if the chat mirrors messages.
-	// Empty means ChannelID.
+	// SourceChannelID is the channel in which the message was written, if the chat mirrors
+	// messages. Empty means ChannelID.
 	SourceChannelID string
 	Color           string // of the author's name, such as "#1e90ff"; may be empty
 }

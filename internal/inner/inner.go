@@ -17,8 +17,8 @@ type Guard interface {
 	// penalty for the next strike. With shared.Exact, it reads the rows in the store. It returns
 	// the same errors as Check, including the context's.
 	Explain(ctx context.Context, m chatguard.Message) (v chatguard.Verdict, levels []limits.Level, s limits.Standing, next chatguard.Penalty, err error)
-	// CheckInto is Check without copies of the verdict. v must be the zero Verdict; after an error it
-	// is zero again.
+	// CheckInto is Check without copies of the verdict. v must be the zero Verdict; after an error
+	// it is zero again.
 	CheckInto(ctx context.Context, m chatguard.Message, v *chatguard.Verdict) error
 	// Left judges a message like Peek, but as one that costs nothing: it says how much is left to
 	// the author before the message. It ignores the message's Cost, unless that is negative.

@@ -14,7 +14,8 @@ import (
 // 731354a7: api_specifications/regular and blocking, core_algorithms,
 // ConfigurationReplacementSpecification and DetectionOfIllegalApiUsageSpecification. Its nanosecond
 // is a millisecond here, because one token takes at least 1 µs. The peer runs most of them for
-// several kinds of buckets, these once. What its listeners count is left out, and arguments of null.
+// several kinds of buckets, these once. What its listeners count is left out, and arguments of
+// null.
 func bucket4j(f *facts) {
 	f.group("try", bucket4jTry)
 	f.group("as much as possible", bucket4jMuch)
@@ -32,7 +33,8 @@ func bucket4j(f *facts) {
 	f.lacks(16, "what is left of a division, which is a part of a token")
 }
 
-// bucket is a Guard with a bucket that regains its capacity in a time, and has some tokens at start.
+// bucket is a Guard with a bucket that regains its capacity in a time, and has some tokens at
+// start.
 func (f *facts) bucket(capacity int, period time.Duration, tokens int) *chatguard.Guard {
 	f.Helper()
 	g := f.guard(perTime(capacity, period))

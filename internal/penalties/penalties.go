@@ -32,8 +32,8 @@ func Silences(a chatguard.Action) bool {
 }
 
 // Check returns why the bot can't use a ladder, as the end of a sentence that begins with its key,
-// and the index of the wrong penalty; -1 if the ladder is empty. It returns nil if the bot can carry
-// out all its penalties.
+// and the index of the wrong penalty; -1 if the ladder is empty. It returns nil if the bot can
+// carry out all its penalties.
 func Check(ladder []chatguard.Penalty) (rung int, err error) {
 	if len(ladder) == 0 {
 		return -1, errors.New(`is empty: name at least one penalty, such as "delete"`)

@@ -62,7 +62,8 @@ func TestShared_HealKeepsDebts(t *testing.T) {
 	}
 }
 
-// With ShareSynchronised, verdicts are Degraded from the first exchange that finds the store away.
+// With shared.Synchronised, verdicts are Degraded from the first exchange that finds the store
+// away.
 func TestSynchronised_DegradedWhileAway(t *testing.T) {
 	_, nodes, guards, _ := synchronised(t, 1, enforcedDefault(), sharedNoon)
 	m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}

@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// synchronised returns Guards that share a server with ShareSynchronised, and exchanges with all.
+// synchronised returns Guards that share a server with shared.Synchronised, and exchanges with all.
 func synchronised(t *testing.T, n int, policy chatguard.Policy, clock func() time.Time) (server *fakeServer, nodes []*fakeShared, guards []*chatguard.Guard, exchange func()) {
 	t.Helper()
 	server = newFakeServer()

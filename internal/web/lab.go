@@ -32,8 +32,8 @@ func (q *labQuestion) UnmarshalJSON(data []byte) error {
 	return errLab(q.Question.UnmarshalJSON(data))
 }
 
-// errLab converts an error about a question to a problem, which names the wrong value if it is known.
-// It returns any other error unchanged.
+// errLab converts an error about a question to a problem, which names the wrong value if it is
+// known. It returns any other error unchanged.
 func errLab(err error) error {
 	if wrong := (*lab.Error)(nil); errors.As(err, &wrong) {
 		refused := problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(wrong))

@@ -45,8 +45,8 @@ func (t *transcript) shard(channel string) *transcriptShard {
 	return &t.shards[maphash.String(channelSeed, channel)%uint64(len(t.shards))]
 }
 
-// add adds a message with its verdict and the color of its author's name. It drops the oldest messages of the shard if there are too
-// many.
+// add adds a message with its verdict and the color of its author's name. It drops the oldest
+// messages of the shard if there are too many.
 func (t *transcript) add(m *chatguard.Message, color string, v *chatguard.Verdict) {
 	s, now := t.shard(v.ChannelID), t.now.Load()
 	s.mu.Lock()
