@@ -31,13 +31,14 @@ const (
 // under the rule old, as of the time at. A period without usage continues, too: otherwise users
 // whose rows were dropped would have an advantage.
 func changeUnit(old, r *Rule, state []uint64, at int64) {
+	forgotten := at >= old.expiry(old, state) // also if there is none
 	d := old.periodAt(state, at)
 	if old.calendar.unit < r.calendar.unit {
 		d = d.extend(r)
 	} else {
 		d = d.shorten(old, r, at)
 	}
-	if d.count == 0 && !d.has(partialFlag) {
+	if forgotten && !d.has(partialFlag) {
 		clear(state)
 	} else {
 		d.store(state)

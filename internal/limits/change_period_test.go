@@ -128,6 +128,16 @@ func TestPeriodChange_SameWithoutRow(t *testing.T) {
 	run(t, table, []step{{at: 2.5 * day, n: 51, retry: 4.5 * day}, {at: 2.5 * day, n: 50, ok: true}, {at: 3 * day, retry: 4 * day}})
 }
 
+// A week that has ended isn't forgotten when days replace it: it is still Sunday in the Azores, but
+// the week contained that Sunday.
+func TestPeriodChange_EndedPeriodAndZone(t *testing.T) {
+	table := newTable(t, periodLimit(70, "week"))
+	table.expectIn(t, "", 7*day-600, 70, 7*day)
+	table.mustChange(t, 7*day+600, periodLimit(10, "day"))
+	table.expectIn(t, "Atlantic/Azores", 7*day+1800, 10, 8*day)
+	table.expectIn(t, "Atlantic/Azores", 7*day+hour, 0, 8*day)
+}
+
 func TestPeriodChange_Reset(t *testing.T) {
 	table := newTable(t, periodLimit(20, "day"))
 	run(t, table, []step{{at: 2 * day, n: 20, ok: true}})
@@ -170,8 +180,8 @@ func TestPeriodChange_OfADayWithoutLength(t *testing.T) {
 	rule.convert(&old, &rule, state, make([]uint64, 2), nanos(-1))
 }
 
-// The limit's period, zone and reset_at and the user's own zone change at random times. All periods
-// allow as many messages a day. In any span S, at most a day's messages × S, and two months' more,
+// The limit's period, zone and reset_at, the user's own zone and that of their messages change at
+// random times. All periods allow as many messages a day. In any span S, at most a day's messages × S, and two months' more,
 // pass.
 func TestPeriodChange_RandomChangesGainNothing(t *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "Pacific/Kiritimati", "America/Lima"}
@@ -196,7 +206,7 @@ func TestPeriodChange_RandomChangesGainNothing(t *testing.T) {
 		for i := range 400 {
 			at := time.Date(2026, 1, 20, 0, 0, 0, 0, time.UTC).UnixNano() + int64(i)*int64(8*time.Hour)
 			if i >= silentUntil {
-				if d := table.judge("7", Request{At: at, Cost: 100 * perDay, UpTo: true}); d.Allowed {
+				if d := table.judge("7", Request{At: at, Cost: 100 * perDay, UpTo: true, Zone: TimezoneOf(draw(append(zones, "")...))}); d.Allowed {
 					for range d.Taken {
 						passed = append(passed, at)
 					}
@@ -227,6 +237,41 @@ func TestPeriodChange_RandomChangesGainNothing(t *testing.T) {
 					rt.Fatalf("%d pass in %v, from %s on: %d a day", got, time.Duration(span), time.Unix(0, first).UTC(), perDay)
 				}
 			}
+		}
+	})
+}
+
+// If the unit changes after a period has ended, the next one begins at that end and lasts for half of
+// the new unit or more, whatever zones the new limit and the user's messages have.
+func TestPeriodChange_OnePeriodFollows(t *testing.T) {
+	zones := []string{"UTC", "Atlantic/Azores", "Asia/Tokyo", "Pacific/Kiritimati", "America/Lima"}
+	lengths := map[string]int64{"day": aDay, "week": 7 * aDay, "month": 31 * aDay}
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(from ...string) string { return rapid.SampledFrom(from).Draw(rt, "text") }
+		send := func(table *Table, at int64) Decision {
+			return table.judge("7", Request{At: at, Cost: 100, UpTo: true, Zone: TimezoneOf(draw(append(zones, "")...))})
+		}
+		periods := rapid.Permutation([]string{"day", "week", "month"}).Draw(rt, "periods")
+		limit := dailyLimit(20, draw(zones...), draw("", "06:00"))
+		limit.Period = periods[0]
+		table := newTable(t, limit)
+		end := send(table, nanos(0)+rapid.Int64Range(0, 60*aDay).Draw(rt, "first message")).ResetAt
+		half := lengths[periods[1]] / 2
+		at := end + rapid.Int64Range(0, min(half, lengths[periods[0]])-1).Draw(rt, "change")
+		if limit.Messages, limit.Period = 10, periods[1]; rapid.Bool().Draw(rt, "another zone") {
+			limit.Timezone, limit.ResetAt = draw(zones...), draw("", "06:00")
+		}
+		set, err := newTestSet([]Limit{limit}, Strikes{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		table.Change(set, at)
+		passed := int64(0)
+		for ; at < end+half; at += rapid.Int64Range(1, half/4).Draw(rt, "step") {
+			passed += send(table, at).Taken
+		}
+		if passed > 10 {
+			rt.Errorf("%d pass, want at most 10", passed)
 		}
 	})
 }

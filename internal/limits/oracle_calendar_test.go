@@ -96,6 +96,7 @@ func (d *plainDaily) convert(at int64, to *plainCalendar, old, p plainNumbers) {
 		d.calendar = to
 		return
 	}
+	forgotten := at-d.lastEnd(old) >= d.calendar.days*aDay // also if there is no period
 	*d = d.at(at, old)
 	if to.days > d.calendar.days {
 		d.calendar, d.period = to, to.partial(d.period.start)
@@ -103,7 +104,7 @@ func (d *plainDaily) convert(at int64, to *plainCalendar, old, p plainNumbers) {
 	} else {
 		d.shorten(at, to, old, p)
 	}
-	if d.count == 0 && d.period.whole == 0 {
+	if forgotten && d.period.whole == 0 {
 		d.period = plainDay{}
 	}
 }
