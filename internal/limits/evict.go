@@ -103,7 +103,10 @@ func (s *shard) isHeld(row []uint64, at int64) bool {
 		if r.level(r, state, max(at, int64(row[wordLast]))).remaining() == 0 {
 			return true
 		}
-		if r.calendar != nil && loadPeriod(state).has(partialFlag) {
+		if r.calendar == nil {
+			continue
+		}
+		if d := loadPeriod(state); d.has(partialFlag) && at < d.End*nanosPerSecond {
 			return true
 		}
 	}

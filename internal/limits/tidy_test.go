@@ -192,6 +192,30 @@ func TestEvict_HeldGoLast(t *testing.T) {
 	}
 }
 
+// A period that a change of unit has extended protects a row while it continues, although hardly any
+// of it is used.
+func TestEvict_HoldsExtendedPeriod(t *testing.T) {
+	table := newTable(t, periodLimit(20, "day"))
+	run(t, table, []step{{at: 2 * day, ok: true}})
+	isHeld := func(at int64) bool {
+		var p place
+		table.lock("7", &p)
+		defer p.shard.mu.Unlock()
+		p.find()
+		return p.shard.isHeld(p.shard.row(p.slot), at)
+	}
+	if isHeld(nanos(2.5 * day)) {
+		t.Error("a usual day protects the row")
+	}
+	table.mustChange(t, 2.5*day, periodLimit(70, "week")) // it is extended to a week of 5 days
+	if !isHeld(nanos(7*day) - 1) {
+		t.Error("the row isn't protected in the extended period")
+	}
+	if isHeld(nanos(7 * day)) {
+		t.Error("the row is still protected after the extended period")
+	}
+}
+
 func TestEvict_KeepsOverrides(t *testing.T) {
 	table, users := fullTable(t)
 	must(t, table.SetOwn(users[0], ownBurst(5), nanos(1)))
