@@ -67,11 +67,12 @@ func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 	return u, true
 }
 
-// noteUnsent adds what a user in a zone has spent, and what throttled messages have counted, to what
-// wasn't sent yet.
+// noteUnsent adds what a user in a zone has spent, and what throttled messages have counted, to
+// what wasn't sent yet.
 func (s *Set) noteUnsent(row []uint64, n, charged int64, zone *Timezone) {
 	row[s.unsent] += uint64(n)
-	row[s.unsent+1] = withZone(row[s.unsent+1]+uint64(charged), zone)
+	sum := addCapped(int64(row[s.unsent+1]&zoneCount), charged, zoneCount)
+	row[s.unsent+1] = withZone(uint64(sum), zone)
 }
 
 // unsentOf returns the usage in a row that wasn't sent yet.

@@ -61,6 +61,20 @@ func TestTakeUnsent(t *testing.T) {
 	}
 }
 
+// However much throttled messages cost, what they charge stays, and so does their zone.
+func TestTakeUnsent_HighCharge(t *testing.T) {
+	tokyo := TimezoneOf("Asia/Tokyo")
+	for _, costs := range [][]int64{{zoneCount + 1}, {zoneCount, 1}, {1 << 60, 1 << 60}} {
+		table := newNotedTable(t, dailyLimit(10, "UTC", "").withCountThrottled())
+		for _, cost := range costs {
+			table.sendIn("Asia/Tokyo", 12*hour, cost)
+		}
+		if u, ok := table.TakeUnsentOf("7"); !ok || u.Charged != zoneCount || u.Zone != tokyo {
+			t.Errorf("%d: %+v, want the highest count", costs, u)
+		}
+	}
+}
+
 // A row that comes back replaces what was sent, and keeps what was spent since.
 func TestImport(t *testing.T) {
 	for _, limit := range sevenLimits() {
