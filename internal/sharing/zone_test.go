@@ -77,3 +77,23 @@ func TestShared_TimezoneOfRefusal(t *testing.T) {
 	ask("Asia/Tokyo", 15*time.Hour)
 	ask("UTC", 0)
 }
+
+// Refusals come from memory although the zone of the user's messages changes each time.
+func TestShared_TimezoneInMemory(t *testing.T) {
+	policy := enforcedDefault()
+	policy.Limits = []chatguard.Limit{chatguard.DailyWindowLimit("daily", 4)}
+	now := sharedStart
+	server := newFakeServer()
+	_, a := server.connect(policy, func() time.Time { return now })
+	send(t, a, 4)
+	inTokyo(t, a, "", 0, sharedStart.Add(12*time.Hour)) // the first refusal gives a strike
+	before := a.Shared().Counts().FromMemory
+	for range 5 {
+		for _, zone := range []string{"Asia/Tokyo", "", "America/Lima"} {
+			inTokyo(t, a, zone, 0, sharedStart.Add(12*time.Hour))
+		}
+	}
+	if got := a.Shared().Counts().FromMemory - before; got != 15 {
+		t.Errorf("%d of 15 refusals come from memory", got)
+	}
+}
