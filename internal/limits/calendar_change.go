@@ -4,9 +4,9 @@ package limits
 // messages. What was used keeps counting until its period would have ended, in one of three ways:
 //
 //   - A calendar of the same unit, with another zone, reset_at or first day: the current period
-//     continues to its end. Unless the calendar has a boundary there, a transitional period follows.
-//     It lasts until the first boundary at least half of the unit's length after its start (the
-//     whole length if the capacity is 1).
+//     continues to its end. Unless the calendar has a boundary there, a transitional period
+//     follows. It lasts until the first boundary at least half of the unit's length after its start
+//     (the whole length if the capacity is 1).
 //   - A longer unit: the current period is extended in the same way.
 //   - A shorter unit: the new period that contains the time begins at once. What the user has used
 //     of the old one counts in it, and what exceeds the share of the time that has passed counts in
@@ -28,8 +28,10 @@ const (
 )
 
 // changeUnit applies the calendar of the rule r, which has another unit, to a state that was spent
-// under the rule old, as of the time at. A period without usage continues, too: otherwise users
-// whose rows were dropped would have an advantage.
+// under the rule old, as of the time at. A period without usage continues, too, if it is extended
+// or shortened: otherwise users whose rows were dropped would have an advantage. It also continues
+// until the one before it is forgotten: otherwise the next message could begin one that overlaps
+// that one.
 func changeUnit(old, r *Rule, state []uint64, at int64) {
 	forgotten := at >= old.expiry(old, state) // also if there is none
 	d := old.periodAt(state, at)

@@ -128,8 +128,8 @@ func conversionOf(old, set *Set, words []int, at int64) conversion {
 }
 
 // newUserRow returns the row of a user who hadn't been seen before the change. The row isn't empty
-// while a day that began under the old set continues. Otherwise users whose rows were dropped would
-// have an advantage.
+// while a period that a change of unit has extended or shortened continues. Otherwise users whose
+// rows were dropped would have an advantage.
 func (c conversion) newUserRow() []uint64 {
 	before := c.old.fresh
 	if before == nil {

@@ -181,8 +181,8 @@ func TestPeriodChange_OfADayWithoutLength(t *testing.T) {
 }
 
 // The limit's period, zone and reset_at, the user's own zone and that of their messages change at
-// random times. All periods allow as many messages a day. In any span S, at most a day's messages × S, and two months' more,
-// pass.
+// random times. All periods allow as many messages a day. In any span S, at most a day's messages ×
+// S, and two months' more, pass.
 func TestPeriodChange_RandomChangesGainNothing(t *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "Pacific/Kiritimati", "America/Lima"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -241,8 +241,8 @@ func TestPeriodChange_RandomChangesGainNothing(t *testing.T) {
 	})
 }
 
-// If the unit changes after a period has ended, the next one begins at that end and lasts for half of
-// the new unit or more, whatever zones the new limit and the user's messages have.
+// If the unit changes after a period has ended, the next one begins at that end and lasts for half
+// of the new unit or more, whatever zones the new limit and the user's messages have.
 func TestPeriodChange_OnePeriodFollows(t *testing.T) {
 	zones := []string{"UTC", "Atlantic/Azores", "Asia/Tokyo", "Pacific/Kiritimati", "America/Lima"}
 	lengths := map[string]int64{"day": aDay, "week": 7 * aDay, "month": 31 * aDay}

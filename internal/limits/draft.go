@@ -291,7 +291,8 @@ func (r *Row) foreignUsages() []foreignUsage {
 func (r *Row) ReadWith(set *Set) bool { return r == nil || r.asked == set }
 
 // After returns the set for use after the set old. A user without a row gets the state of a user
-// who had none under the old set: a day that began under that set continues.
+// who had none under the old set: a period that a change of unit has extended or shortened
+// continues.
 func (s *Set) After(old *Set, at int64) *Set {
 	if old == nil {
 		return s

@@ -192,8 +192,8 @@ func TestEvict_HeldGoLast(t *testing.T) {
 	}
 }
 
-// A period that a change of unit has extended protects a row while it continues, although hardly any
-// of it is used.
+// A period that a change of unit has extended protects a row while it continues, although hardly
+// any of it is used.
 func TestEvict_HoldsExtendedPeriod(t *testing.T) {
 	table := newTable(t, periodLimit(20, "day"))
 	run(t, table, []step{{at: 2 * day, ok: true}})

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Timezone is a zone of the IANA database. There is one Timezone for each name, so they can be compared.
-// A nil *Timezone stands for the zone of the limits.
+// Timezone is a zone of the IANA database. There is one Timezone for each name, so they can be
+// compared. A nil *Timezone stands for the zone of the limits.
 type Timezone struct {
 	name   string
 	number uint64 // 1 for the first; the numbers of another program may differ
