@@ -34,9 +34,9 @@ the lines, at the times given there. Unreadable lines are reported and counted, 
 first 10,000. If a FILE has no message that can be read, the exit code is 1. A JSON line:
 
   {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "login": "anna", "roles": ["vip"], "text": "hi", "cost": 1,
-   "message_kind": "bits"}
+   "message_kind": "bits", "timezone": "Asia/Tokyo"}
 
-"at" can also be milliseconds since 1970; login, roles, text, cost and message_kind can be left out.`,
+"at" can also be milliseconds since 1970; login, roles, text, cost, message_kind and timezone can be left out.`,
 		Example: `  chatguard replay --json chat.irc.gz
   zcat chat.jsonl.gz | chatguard replay --decisions -`,
 		Args: someArguments("a FILE, or - for standard input"),

@@ -56,14 +56,15 @@ func (l *lineReader) next() ([]byte, error) {
 
 // record is a message as a JSON line.
 type record struct {
-	At      sendtime.Instant `json:"at"`
-	Channel string           `json:"channel"`
-	UserID  string           `json:"user_id"`
-	Login   string           `json:"login"`
-	Roles   chatguard.Roles  `json:"roles"`
-	Text    string           `json:"text"`
-	Kinds   roles.Kinds      `json:"message_kind"`
-	Cost    *int             `json:"cost"`
+	At       sendtime.Instant `json:"at"`
+	Channel  string           `json:"channel"`
+	UserID   string           `json:"user_id"`
+	Login    string           `json:"login"`
+	Roles    chatguard.Roles  `json:"roles"`
+	Timezone string           `json:"timezone"`
+	Text     string           `json:"text"`
+	Kinds    roles.Kinds      `json:"message_kind"`
+	Cost     *int             `json:"cost"`
 }
 
 // parse parses a line: as JSON if it begins like an object, otherwise in the platform's format.
@@ -88,7 +89,7 @@ func (r *Reader) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 	}
 	m = chatguard.Message{
 		ChannelID: rec.Channel, Text: rec.Text, Kinds: rec.Kinds, SentAt: rec.At.Time, Cost: 1,
-		User: chatguard.User{ID: rec.UserID, Login: rec.Login, Roles: rec.Roles},
+		User: chatguard.User{ID: rec.UserID, Login: rec.Login, Roles: rec.Roles, Timezone: rec.Timezone},
 	}
 	if rec.Cost != nil {
 		m.Cost = *rec.Cost

@@ -47,6 +47,18 @@ func replay(t *testing.T, record io.Reader) (Summary, []string, []chatguard.Verd
 	return r.Summary(), skipped, verdicts
 }
 
+func TestParse_Record(t *testing.T) {
+	got, ok, err := new(Reader).parse([]byte(`{"at":"2026-01-05T12:00:00Z","channel":"1","user_id":"7","login":"anna","roles":["vip"],"text":"hi",` +
+		`"cost":2,"message_kind":"bits","timezone":"Asia/Tokyo"}`))
+	want := chatguard.Message{
+		ChannelID: "1", Text: "hi", Kinds: []string{"bits"}, Cost: 2, SentAt: time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC),
+		User: chatguard.User{ID: "7", Login: "anna", Roles: chatguard.Roles{"vip"}, Timezone: "Asia/Tokyo"},
+	}
+	if !reflect.DeepEqual(got, want) || !ok || err != nil {
+		t.Errorf("%+v, %v, %v, want %+v", got, ok, err, want)
+	}
+}
+
 func TestSummary(t *testing.T) {
 	var b strings.Builder
 	for i := range 5 {
