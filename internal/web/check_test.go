@@ -153,7 +153,7 @@ func TestCheckBatch_EachMessage(t *testing.T) {
 		{inLobby, "true"},
 		{`{"channel":"lobby"}`, "422 user_id is missing: limits count by it. For anonymous users send something stable, such as their address."},
 		{`{"channel":"lobby","user_id":"41","cost":0}`, "422 cost is 0: want a whole number from 1 to 2147483647."},
-		{`{"channel":"lobby","user_id":"41","x":1}`, `400 That can't be read: unknown key "x" (known: channel, user_id, id, login, display_name, roles, text, message_kind, cost, at, up_to).`},
+		{`{"channel":"lobby","user_id":"41","x":1}`, `400 That can't be read: unknown key "x" (known: channel, user_id, id, login, display_name, roles, timezone, text, message_kind, cost, at, up_to).`},
 		{`{"channel":"lobby","user_id":"41","at":"never","up_to":true}`, `400 That can't be read: at: want RFC 3339 text or milliseconds since 1970, found "never".`},
 		{inLobby, "true"},
 		{inLobby, "false"},

@@ -2,18 +2,21 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import "../../list-algorithms.js";
+import { algorithms } from "../../list-algorithms.js";
 import { all, find, see, text } from "../../testing/page.js";
 import { answer, refuse } from "../../testing/server.js";
 
+const { state } = await import("../../static/app/core/state.js");
 const { html, render } = await import("../../static/vendor/htm-preact.js");
 const { EditLane } = await import("../../static/lab/edit.js");
 const { send } = await import("../../static/lab/player.js");
 const { change, isMarked, lab, newLane, onChange } = await import("../../static/lab/state.js");
 
-test("lab: the field of a refused value is marked", async () => {
+test("lab: the field of a refused value is marked", async (t) => {
+  state.algorithms = algorithms; // tests of other pages begin without
   const [first, second] = [{ name: "one" }, { name: "two" }].map((limit) => newLane([{ ...limit, algorithm: "token-bucket", burst: 3, refill: "4s" }]));
   const page = document.body.appendChild(document.createElement("div"));
+  t.after(() => page.remove()); // or the tests of other pages find its fields
   onChange(() => render(html`<${EditLane} lane=${lab.lanes[1]} number=${2} />`, page));
   change((l) => Object.assign(l, { lanes: [first, second], edited: second.id, sent: [] }));
   await see(() => find(`#limit-${second.id}-0-burst`));
