@@ -87,6 +87,8 @@ type User struct {
 	// Message.Validate returns an error for an unknown one. The zone of a UserOverride takes
 	// precedence.
 	Timezone string
+
+	visitor string // the ID with which inner.Visitor returned the user
 }
 
 // Name returns the name to display: the display name, or the login if that is empty, or the ID if

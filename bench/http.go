@@ -55,6 +55,12 @@ var httpContestants = []httpContestant{
 	{"chatguard, sliding window", func(pass bool) (func(http.Handler) http.Handler, error) {
 		return newHTTPGuard(newWindow(pass), nil)
 	}},
+	{"chatguard, X-RateLimit too", func(pass bool) (func(http.Handler) http.Handler, error) {
+		return newHTTPGuard(newWindow(pass), &httpguard.LimitOptions{XRateLimit: true})
+	}},
+	{"chatguard, verdict kept", func(pass bool) (func(http.Handler) http.Handler, error) {
+		return newHTTPGuard(newWindow(pass), &httpguard.LimitOptions{KeepVerdict: true})
+	}},
 	{"chatguard, partition key", func(pass bool) (func(http.Handler) http.Handler, error) {
 		return newHTTPGuard(newWindow(pass), &httpguard.LimitOptions{PartitionSecret: "secret"})
 	}},
@@ -63,8 +69,8 @@ var httpContestants = []httpContestant{
 	}},
 }
 
-// withHeaders returns a middleware that also sets the four headers that httpguard sets and httprate
-// doesn't, in the usual way.
+// withHeaders returns a middleware that also sets the four headers that httpguard can set and
+// httprate doesn't, in the usual way.
 func withHeaders(middleware func(http.Handler) http.Handler) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		limited := middleware(next)

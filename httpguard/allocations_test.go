@@ -28,11 +28,13 @@ func TestLimit_Allocations(t *testing.T) {
 		opts  LimitOptions
 		most  float64
 	}{
-		{"passed", time.Minute, LimitOptions{}, 4},
-		{"refused", 0, LimitOptions{}, 6},
-		{"passed, with a partition key", time.Minute, LimitOptions{PartitionSecret: "secret"}, 4},
-		{"passed, in flight", time.Minute, LimitOptions{MaxInFlight: 2}, 4},
-		{"passed, counted by status", time.Minute, LimitOptions{Counts: func(status int) bool { return status >= 400 }}, 7},
+		{"passed", time.Minute, LimitOptions{}, 3},
+		{"refused", 0, LimitOptions{}, 5},
+		{"passed, with the verdict", time.Minute, LimitOptions{KeepVerdict: true}, 6},
+		{"passed, with X-RateLimit", time.Minute, LimitOptions{XRateLimit: true}, 9},
+		{"passed, with a partition key", time.Minute, LimitOptions{PartitionSecret: "secret"}, 3},
+		{"passed, in flight", time.Minute, LimitOptions{MaxInFlight: 2}, 3},
+		{"passed, counted by status", time.Minute, LimitOptions{Counts: func(status int) bool { return status >= 400 }}, 6},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			guard := newEnforcingGuard(t, nil, &chatguard.Options{Now: func() time.Time { return now }})

@@ -31,6 +31,7 @@ func BenchmarkLimit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		w.Body.Reset()
+		clear(w.Header())
 		handler.ServeHTTP(w, r)
 	}
 }

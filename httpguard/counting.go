@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+
+	"github.com/chatguard/chatguard"
 )
 
 // countingWriter is the ResponseWriter of a request whose status decides whether it counts. It
@@ -14,7 +16,8 @@ import (
 type countingWriter struct {
 	http.ResponseWriter
 	limiter *limiter
-	request *request
+	request *http.Request
+	verdict chatguard.Verdict
 	known   bool // the final status
 }
 
@@ -28,8 +31,8 @@ func (w *countingWriter) answered(status int) {
 		return
 	}
 	// What doesn't count is given back also to a client that hangs up.
-	if err := w.limiter.guard.Refund(context.Background(), w.request.refusal.Verdict); err != nil {
-		w.limiter.refuser.log().LogAttrs(context.WithoutCancel(w.request), slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
+	if err := w.limiter.guard.Refund(context.Background(), w.verdict); err != nil {
+		w.limiter.refuser.log().LogAttrs(context.WithoutCancel(w.request.Context()), slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
 	}
 }
 

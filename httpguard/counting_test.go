@@ -62,7 +62,7 @@ func TestLimit_CountsByStatus(t *testing.T) {
 		"only successes, no such method": {successes, func(w http.ResponseWriter, _ *http.Request) { _, _, _ = w.(http.Hijacker).Hijack(); w.WriteHeader(500) }, 2},
 	} {
 		l := newCounting(t, test.counts, test.handle)
-		if h := l.request("", nil).Header(); h.Get("X-RateLimit-Remaining") != "1" {
+		if h := l.request("", nil).Header(); !strings.Contains(h.Get("RateLimit"), ";r=1") {
 			t.Errorf("%s: %v", name, h)
 		}
 		if got := l.left(t); got != test.left {
@@ -197,7 +197,7 @@ func TestLimit_MaxInFlight(t *testing.T) {
 		served.Wait()
 	}
 	go func() { <-inside; end <- struct{}{} }()
-	checkAnswer(t, l.request("anna", nil), 200, "", map[string]string{"X-RateLimit-Remaining": "0"})
+	checkAnswer(t, l.request("anna", nil), 200, "", map[string]string{"RateLimit": `"burst";r=0;t=4`})
 }
 
 func TestInFlight_ForgetsUsers(t *testing.T) {

@@ -114,7 +114,8 @@ func ExampleLimitOptions() {
 			}
 			return 1
 		},
-		Skip: func(r *http.Request) bool { return r.Method == http.MethodOptions },
+		XRateLimit: true,
+		Skip:       func(r *http.Request) bool { return r.Method == http.MethodOptions },
 		Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -147,6 +148,7 @@ func ExampleAddressOptions() {
 	limit := mustLimit(guard, httpguard.ByAddress(addresses), &httpguard.LimitOptions{
 		Skip:            httpguard.FromNetworks([]netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, addresses),
 		MaxInFlight:     2,
+		KeepVerdict:     true,
 		PartitionSecret: "a secret of all processes",
 		Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			if errors.Is(err, httpguard.ErrInFlight) {

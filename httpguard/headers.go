@@ -23,9 +23,6 @@ import (
 //     after how many seconds more remains (t). Both headers follow the Internet-Draft
 //     draft-ietf-httpapi-ratelimit-headers-11. It isn't a standard: later drafts may differ, and a
 //     proposed change renames r and t.
-//   - X-RateLimit-Resource, -Limit, -Used, -Remaining and -Reset describe the tightest limit, too:
-//     its name, its quota with the granted messages that are left, how much of that is used and how
-//     much remains, and the Unix time at which the whole quota is restored.
 //
 // The numbers agree with the verdict and are rounded so that no client retries too early.
 // SetHeaders sets nothing for an exempt author, or if there are no limits. If the policy enforces,
@@ -35,14 +32,12 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	if v.Tightest != "" {
 		delete(h, headerPolicy)
 		delete(h, headerLimit)
-		delete(h, headerRemaining)
 	}
-	new(headerValues).add(h, inner.Of(guard), &v, "")
+	AddHeaders(h, guard, v)
 }
 
 // AddHeaders is like SetHeaders for a message that several Guards judge, or one Guard in several
-// channels: RateLimit and RateLimit-Policy keep the limits that they list already, and
-// X-RateLimit-* describe the limit of which least remains.
+// channels: RateLimit and RateLimit-Policy keep the limits that they list already.
 func AddHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	new(headerValues).add(h, inner.Of(guard), &v, "")
 }
@@ -62,10 +57,10 @@ const (
 // setHeader is http.Header.Set for a name in canonical form.
 func setHeader(h http.Header, name, value string) { h[name] = []string{value} }
 
-// headerValues has room for the headers of a response, because each value of an http.Header is a
-// slice of its own.
+// headerValues has room for the headers of an answer, because each value of an http.Header is a
+// slice of its own: three of a verdict, and two of a refusal.
 type headerValues struct {
-	values [10]string
+	values [5]string
 	used   int
 }
 
@@ -77,38 +72,56 @@ func (s *headerValues) set(h http.Header, name, value string) {
 	s.used++
 }
 
-// add is AddHeaders. With a secret, RateLimit has a partition key.
+// add is AddHeaders. With a secret, RateLimit has a partition key. One text has all values, so that
+// they take one allocation.
 func (s *headerValues) add(h http.Header, guard inner.Guard, v *chatguard.Verdict, secret string) {
-	var room [192]byte
-	b, t := room[:0], headerTexts{}
+	var room [128]byte
+	b := room[:0]
 	if v.RetryAfter > 0 && !v.Allowed {
-		b = t.number(b, headerRetry, seconds(v.RetryAfter))
+		b = strconv.AppendInt(b, seconds(v.RetryAfter), 10)
 	}
+	retry, listed, policy := len(b), len(b), ""
 	if v.Tightest != "" {
-		policies, items, remaining := h[headerPolicy], h[headerLimit], h[headerRemaining]
-		quotas, granted := guard.Quotas(v), guard.Granted(v)
-		if policy := quotas.Text; len(policies) > 0 && policy != "" {
-			b = t.end(append(appendList(b, policies), policy...), headerPolicy)
-		} else if policy != "" {
-			s.set(h, headerPolicy, policy)
+		quotas := guard.Quotas(v)
+		if policy = quotas.Text; policy != "" && len(h[headerPolicy]) > 0 {
+			b = append(appendList(b, h[headerPolicy]), policy...)
+			listed = len(b)
 		}
 		if q := quotas.Find(v.Tightest); q != nil { // else the limit only observes, or no longer exists
-			b = t.end(appendServiceLimit(appendList(b, items), q, v, granted, secret), headerLimit)
-			if !v.Allowed || !isTighter(remaining, v.Remaining) {
-				s.set(h, headerResource, q.Limit)
-				b = t.tightest(b, q, v, granted)
-			}
+			b = appendServiceLimit(appendList(b, h[headerLimit]), q, v, guard.Granted(v), secret)
 		}
 	}
-	t.setAll(h, s, string(b))
+	text := string(b)
+	if retry > 0 {
+		s.set(h, headerRetry, text[:retry])
+	}
+	if listed > retry {
+		policy = text[retry:listed]
+	}
+	if policy != "" {
+		s.set(h, headerPolicy, policy)
+	}
+	if listed < len(text) {
+		s.set(h, headerLimit, text[listed:])
+	}
 }
 
-// seconds is Verdict.RetryAfterSeconds without a copy of the verdict.
-func seconds(wait time.Duration) (n int64) {
-	if n = int64(wait / time.Second); wait%time.Second > 0 {
-		n++
+// addXRateLimit describes the tightest limit of a verdict in X-RateLimit-*, unless they describe
+// one already of which less remains. A limit that refuses comes before any other.
+func addXRateLimit(h http.Header, guard inner.Guard, v *chatguard.Verdict) {
+	if v.Tightest == "" {
+		return
 	}
-	return n
+	q := guard.Quotas(v).Find(v.Tightest)
+	if q == nil || v.Allowed && isTighter(h[headerRemaining], v.Remaining) {
+		return
+	}
+	quota := max(q.Messages+guard.Granted(v), v.Remaining) // after a change, less may be allowed than remained
+	setHeader(h, headerResource, q.Limit)
+	setHeader(h, headerQuota, strconv.Itoa(quota))
+	setHeader(h, headerUsed, strconv.Itoa(quota-v.Remaining))
+	setHeader(h, headerRemaining, strconv.Itoa(v.Remaining))
+	setHeader(h, headerReset, strconv.FormatInt(v.ResetAt.Add(time.Second-1).Unix(), 10))
 }
 
 // isTighter reports whether a limit described before has no more left than this one.
@@ -120,41 +133,12 @@ func isTighter(before []string, remaining int) bool {
 	return err == nil && n <= remaining
 }
 
-// headerTexts says which part of one text is the value of which header, so that all values take one
-// allocation. The text isn't a field, because it would then be on the heap from the beginning.
-type headerTexts struct {
-	names [7]string
-	ends  [7]int // of the values in the text
-	count int
-}
-
-// end ends the value of a header.
-func (t *headerTexts) end(b []byte, name string) []byte {
-	t.names[t.count], t.ends[t.count] = name, len(b)
-	t.count++
-	return b
-}
-
-func (t *headerTexts) number(b []byte, name string, n int64) []byte {
-	return t.end(strconv.AppendInt(b, n, 10), name)
-}
-
-// tightest adds X-RateLimit-* for a verdict whose tightest limit has this quota.
-func (t *headerTexts) tightest(b []byte, q *limits.Quota, v *chatguard.Verdict, granted int) []byte {
-	quota := max(q.Messages+granted, v.Remaining) // after a change, less may be allowed than remained
-	b = t.number(b, headerQuota, int64(quota))
-	b = t.number(b, headerUsed, int64(quota-v.Remaining))
-	b = t.number(b, headerRemaining, int64(v.Remaining))
-	return t.number(b, headerReset, v.ResetAt.Add(time.Second-1).Unix())
-}
-
-// setAll sets the headers to their parts of the text.
-func (t *headerTexts) setAll(h http.Header, s *headerValues, text string) {
-	start := 0
-	for i, name := range t.names[:t.count] {
-		s.set(h, name, text[start:t.ends[i]])
-		start = t.ends[i]
+// seconds is Verdict.RetryAfterSeconds without a copy of the verdict.
+func seconds(wait time.Duration) (n int64) {
+	if n = int64(wait / time.Second); wait%time.Second > 0 {
+		n++
 	}
+	return n
 }
 
 // appendList appends the items that a header has already, to which another one will be added.

@@ -11,13 +11,16 @@ import (
 	"github.com/chatguard/chatguard/internal/inner"
 )
 
-// headersOf checks the messages in order and returns the headers of the last verdict.
+// headersOf checks the messages in order and returns the headers of the last verdict, with
+// X-RateLimit.
 func headersOf(t *testing.T, g *chatguard.Guard, messages ...chatguard.Message) map[string]string {
 	t.Helper()
 	h := http.Header{}
 	for _, m := range messages {
 		h = http.Header{}
-		SetHeaders(h, g, mustCheck(t, g, m))
+		v := mustCheck(t, g, m)
+		SetHeaders(h, g, v)
+		addXRateLimit(h, inner.Of(g), &v)
 	}
 	flat := map[string]string{}
 	for name := range h {
@@ -184,6 +187,7 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 	}
 	h := http.Header{}
 	SetHeaders(h, g, v) // the limit no longer exists
+	addXRateLimit(h, inner.Of(g), &v)
 	if len(h) != 1 || h.Get("Ratelimit-Policy") != `"daily";q=300;w=86400` {
 		t.Errorf("a verdict by the limits before: %v", h)
 	}

@@ -1,7 +1,6 @@
 package httpguard
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,34 +9,17 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/connguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // ErrNobody is the error that an identification function returns if the request doesn't identify a
 // known user. The middleware then answers with status 401.
 var ErrNobody = errors.New("httpguard: the request doesn't identify a known user")
 
-// guestKey is the context key for the guest of a request behind the middleware.
-type guestKey struct{}
-
-// withGuest adds a place for a visitor's ID to a request's context. It returns the new context and
-// a pointer to that place. Anonymous or ByAddress fills in the ID.
-func withGuest(ctx context.Context) (context.Context, *string) {
-	id := new(string)
-	return context.WithValue(ctx, guestKey{}, id), id
-}
-
-// guest returns a visitor with a reserved ID, and records the ID for the middleware.
-func guest(r *http.Request, id string) chatguard.User {
-	if told, ok := r.Context().Value(guestKey{}).(*string); ok {
-		*told = id
-	}
-	return chatguard.User{ID: id}
-}
-
-// identified returns the user whom identify identifies. guest is the place of the request's guest.
-func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request, guest *string) (chatguard.User, error) {
+// identified returns the user whom identify identifies.
+func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request) (chatguard.User, error) {
 	user, err := identify(r)
-	if err == nil && connguard.IsReservedID(user.ID) && user.ID != *guest {
+	if err == nil && connguard.IsReservedID(user.ID) && !inner.IsVisitor(user) {
 		err = fmt.Errorf("httpguard: identify returned %q: %w", user.ID, connguard.ErrReservedID)
 	}
 	return user, err
@@ -45,12 +27,15 @@ func identified(identify func(*http.Request) (chatguard.User, error), r *http.Re
 
 // Anonymous identifies everyone as the same user, connguard.AnonymousID, who has a single
 // allowance of messages. Their connections are limited by address only.
-func Anonymous(r *http.Request) (chatguard.User, error) { return guest(r, connguard.AnonymousID), nil }
+func Anonymous(*http.Request) (chatguard.User, error) {
+	return inner.Visitor(connguard.AnonymousID), nil
+}
 
 // ByAddress identifies users by the address that the request comes from, as ClientAddress returns
 // it. The user ID is that of connguard.AddressID. Everyone behind one address is therefore one
 // user. For a request without an address, such as one over a Unix socket, it returns an error and
-// no user.
+// no user. A func that calls ByAddress can add roles or a name to the User, but must return that
+// value: the ID in another one is a mistake, connguard.ErrReservedID.
 func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error) {
 	bits := opts.bits()
 	return func(r *http.Request) (chatguard.User, error) {
@@ -61,7 +46,7 @@ func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error)
 		if bits < 1 || bits > 128 {
 			return chatguard.User{}, fmt.Errorf("httpguard: AddressOptions.IPv6Bits is %d: use a number from 1 to 128", bits)
 		}
-		return guest(r, connguard.AddressID(addr, bits)), nil
+		return inner.Visitor(connguard.AddressID(addr, bits)), nil
 	}
 }
 

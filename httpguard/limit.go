@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
@@ -55,15 +56,27 @@ type LimitOptions struct {
 	// means that every request is judged. To exempt users, give them a role in Policy.Exempt.
 	Skip func(*http.Request) bool
 
+	// KeepVerdict keeps the verdict on a request that passes, so that its handler can read it with
+	// VerdictFrom. It costs a copy of the request.
+	KeepVerdict bool
+
 	// Headers describes the verdict in the answer's headers. Nil means AddHeaders; a func that does
 	// nothing hides the limits. A refused request has Retry-After in any case.
 	Headers func(http.Header, chatguard.Verdict)
+
+	// XRateLimit also sets the headers that older clients know, about the tightest limit:
+	// X-RateLimit-Limit is its quota with the granted messages that are left, -Used and -Remaining
+	// are how much of that is used and how much remains, -Reset is the Unix time at which the whole
+	// quota is restored, and -Resource is its name. Of one Limit around another, they describe the
+	// one that refuses, or else the one of which least remains. It has no effect with a func in
+	// Headers.
+	XRateLimit bool
 
 	// PartitionSecret adds a partition key to RateLimit (pk): the first 8 bytes of a SHA-256 hash
 	// of the secret, the channel and the user. Clients with several keys can tell by it which of
 	// them a limit is about, and nobody learns the user's ID or address from it, as long as the
 	// secret is one. Use the same secret in several processes, or the result of crypto/rand.Text in
-	// one. Empty means no partition key. It has no effect on a func in Headers.
+	// one. Empty means no partition key. It has no effect with a func in Headers.
 	PartitionSecret string
 
 	// Refused writes the answer to a request that is refused. If it is nil, the answer has status
@@ -101,14 +114,13 @@ type limiter struct {
 //
 // Limit answers a throttled request with 429 and Retry-After, and ErrNobody from identify with 401.
 // It answers a mistake (another error of identify, a user without an ID, connguard.ErrReservedID)
-// with 500, and logs it. It sets RateLimit, RateLimit-Policy and X-RateLimit-* as AddHeaders does,
-// whether the request passes or not. If a leaky bucket delays a request, Limit holds it for the
-// delay, unless the request's context ends first. The handler can read the verdict with
-// VerdictFrom.
+// with 500, and logs it. It sets RateLimit and RateLimit-Policy as AddHeaders does, whether the
+// request passes or not. If a leaky bucket delays a request, Limit holds it for the delay, unless
+// the request's context ends first.
 //
 // A request has spent its cost when the handler is called. Unless Counts says otherwise, Limit
 // gives nothing back if the handler panics or answers with an error; the handler can, with
-// Guard.Refund. It gives back what a delayed request has spent if the client doesn't wait.
+// Guard.Refund and VerdictFrom. It gives back what a delayed request has spent if the client doesn't wait.
 //
 // Limit calls identify before it judges, so it doesn't limit how often an address can guess keys.
 // Put another Limit with ByAddress around it for that.
@@ -133,67 +145,64 @@ func Limit(guard *chatguard.Guard, identify func(*http.Request) (chatguard.User,
 // errNoIdentify is the error of Limit and Sessions without a func that identifies users.
 var errNoIdentify = errors.New("httpguard: identify is nil: pass ByKey, ByAddress, Anonymous or your own function")
 
-// request is what Limit knows about a request that it judges. It is the request's context, so that
-// all of it takes one allocation.
-type request struct {
-	context.Context
-	guest   string                   // reserved ID of the visitor, filled in by Anonymous or ByAddress
-	refusal chatguard.ThrottledError // with the verdict, whether the request is refused or not
-	values  headerValues
-}
-
-// verdictKey is the context key for the *request behind the innermost Limit.
-type verdictKey struct{}
-
-// Value returns the parts of a request for their keys, and otherwise the value of the context.
-func (q *request) Value(key any) any {
-	switch key {
-	case verdictKey{}:
-		return q
-	case guestKey{}:
-		return &q.guest
-	}
-	return q.Context.Value(key)
-}
+// verdicts has verdicts to fill in, which are large. Each is the zero Verdict.
+var verdicts = sync.Pool{New: func() any { return new(chatguard.Verdict) }}
 
 func (l *limiter) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if l.Skip != nil && l.Skip(r) {
 		next.ServeHTTP(w, r)
 		return
 	}
-	// Pass this request on to the handler, so that a form parsed by identify isn't lost.
-	q := &request{Context: r.Context()}
-	r = r.WithContext(q)
-	user, err := identified(l.identify, r, &q.guest)
+	user, err := identified(l.identify, r)
 	if err == nil && l.inFlight != nil {
 		if err = l.inFlight.enter(user.ID); err == nil {
 			defer l.inFlight.leave(user.ID)
 		}
 	}
-	if err == nil {
-		err = l.judge(q, r, user, w.Header())
+	if err != nil {
+		l.refuser.refuse(w, r, new(headerValues), err)
+		return
 	}
-	switch {
-	case err != nil:
-		l.refuser.refuse(w, r, &q.values, err)
-	case l.Counts != nil && q.refusal.Verdict.Spent > 0:
-		next.ServeHTTP(&countingWriter{ResponseWriter: w, limiter: l, request: q}, r)
-	default:
+	if w, r, ok := l.pass(w, r, user); ok {
 		next.ServeHTTP(w, r)
 	}
 }
 
-// judge fills in the verdict on a request and sets the headers. It returns nil once the request may
-// be served, or the error with which it is refused.
-func (l *limiter) judge(q *request, r *http.Request, user chatguard.User, h http.Header) (err error) {
-	v := &q.refusal.Verdict
+// pass judges a user's request. It returns the writer and the request for the handler, or answers
+// the request and returns false.
+func (l *limiter) pass(w http.ResponseWriter, r *http.Request, user chatguard.User) (http.ResponseWriter, *http.Request, bool) {
+	v, values := verdicts.Get().(*chatguard.Verdict), new(headerValues)
+	defer func() {
+		*v = chatguard.Verdict{}
+		verdicts.Put(v)
+	}()
+	switch err := l.judge(v, r, user, w.Header(), values); {
+	case err != nil:
+		l.refuser.refuse(w, r, values, err)
+		return nil, nil, false
+	case !v.Allowed:
+		l.refuser.throttle(w, r, values, v)
+		return nil, nil, false
+	}
+	if l.Counts != nil && v.Spent > 0 {
+		w = &countingWriter{ResponseWriter: w, limiter: l, request: r, verdict: *v}
+	}
+	if l.KeepVerdict {
+		kept := *v
+		r = r.WithContext(context.WithValue(r.Context(), verdictKey{}, &kept))
+	}
+	return w, r, true
+}
+
+// judge fills in the verdict on a request and sets the headers. It returns an error if the request
+// can't be judged.
+func (l *limiter) judge(v *chatguard.Verdict, r *http.Request, user chatguard.User, h http.Header, values *headerValues) (err error) {
 	m := chatguard.Message{ChannelID: l.Channel(r), User: user, Cost: 1}
 	if l.Cost != nil {
 		m.Cost = l.Cost(r)
 	}
 	if m.Cost == 0 {
 		if *v, err = l.inner.Left(r.Context(), m); err != nil {
-			*v = chatguard.Verdict{}
 			return err
 		}
 		letPass(v)
@@ -203,12 +212,12 @@ func (l *limiter) judge(q *request, r *http.Request, user chatguard.User, h http
 	if l.Headers != nil {
 		l.Headers(h, *v)
 	} else {
-		q.values.add(h, l.inner, v, l.PartitionSecret)
+		values.add(h, l.inner, v, l.PartitionSecret)
+		if l.XRateLimit {
+			addXRateLimit(h, l.inner, v)
+		}
 	}
-	if !v.Allowed {
-		return &q.refusal
-	}
-	if v.Delay <= 0 {
+	if !v.Allowed || v.Delay <= 0 {
 		return nil
 	}
 	if err := v.Hold(r.Context()); err != nil {
@@ -226,12 +235,16 @@ func letPass(v *chatguard.Verdict) {
 	v.RetryAfter, v.Delay, v.Spent, v.Counted, v.EntryID = 0, 0, 0, 0, 0
 }
 
-// VerdictFrom returns the verdict on a request from its context. If several Limits judge the
-// request, it is the verdict of the innermost one. ok is false if no Limit has judged the request.
+// verdictKey is the context key for the *chatguard.Verdict of the innermost Limit that keeps it.
+type verdictKey struct{}
+
+// VerdictFrom returns the verdict on a request from its context, if it has passed a Limit with
+// LimitOptions.KeepVerdict. If several of them have judged the request, it is the verdict of the
+// innermost one. ok is false if none has.
 func VerdictFrom(ctx context.Context) (v chatguard.Verdict, ok bool) {
-	q, ok := ctx.Value(verdictKey{}).(*request)
-	if !ok || q.refusal.Verdict.At.IsZero() {
+	kept, ok := ctx.Value(verdictKey{}).(*chatguard.Verdict)
+	if !ok {
 		return chatguard.Verdict{}, false
 	}
-	return q.refusal.Verdict, true
+	return *kept, true
 }

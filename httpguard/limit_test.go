@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -76,12 +77,10 @@ func checkAnswer(t *testing.T, w *httptest.ResponseRecorder, status int, body st
 func TestLimit_JudgesEachRequest(t *testing.T) {
 	l := newLimited(t, nil)
 	checkAnswer(t, l.request("anna", nil), 200, "", map[string]string{
-		"RateLimit-Policy": `"burst";q=2;w=8`, "RateLimit": `"burst";r=1;t=4`, "Retry-After": "",
-		"X-RateLimit-Limit": "2", "X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "1767614404"})
+		"RateLimit-Policy": `"burst";q=2;w=8`, "RateLimit": `"burst";r=1;t=4`, "Retry-After": "", "X-RateLimit-Limit": ""})
 	checkAnswer(t, l.request("anna", nil), 200, "", map[string]string{"RateLimit": `"burst";r=0;t=4`})
 	checkAnswer(t, l.request("anna", nil), 429, "Too many requests. Try again in 4 s.\n", map[string]string{
-		"RateLimit-Policy": `"burst";q=2;w=8`, "RateLimit": `"burst";r=0;t=4`, "Retry-After": "4",
-		"X-RateLimit-Limit": "2", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767614408"})
+		"RateLimit-Policy": `"burst";q=2;w=8`, "RateLimit": `"burst";r=0;t=4`, "Retry-After": "4"})
 	checkAnswer(t, l.request("ben", nil), 200, "", nil)
 	l.now = l.now.Add(4 * time.Second)
 	checkAnswer(t, l.request("anna", nil), 200, "", nil)
@@ -98,7 +97,7 @@ func TestLimit_Options(t *testing.T) {
 		Skip:    func(r *http.Request) bool { return r.Method == http.MethodOptions },
 		Headers: func(h http.Header, v chatguard.Verdict) { h.Set("X-Left", v.Limit) },
 		Refused: func(w http.ResponseWriter, r *http.Request, err error) {
-			verdict, _ = VerdictFrom(r.Context())
+			verdict = err.(*chatguard.ThrottledError).Verdict
 			w.WriteHeader(http.StatusTeapot)
 		},
 	})
@@ -156,7 +155,7 @@ func TestLimit_Refusals(t *testing.T) {
 func TestLimit_Nested(t *testing.T) {
 	l := newLimited(t, nil)
 	channel := func(name string) *LimitOptions {
-		return &LimitOptions{Channel: func(*http.Request) string { return name }}
+		return &LimitOptions{Channel: func(*http.Request) string { return name }, KeepVerdict: true}
 	}
 	var form string
 	var verdict chatguard.Verdict
@@ -186,12 +185,12 @@ func TestLimit_Nested(t *testing.T) {
 
 // Nested limits list all policies; the X- headers describe the limit of which least remains.
 func TestLimit_NestedHeaders(t *testing.T) {
-	l := newLimited(t, nil)
+	l := newLimited(t, &LimitOptions{XRateLimit: true})
 	wide := newEnforcingGuard(t, func(p *chatguard.Policy) {
 		p.Limits = []chatguard.Limit{chatguard.TokenBucketLimit("all", 3, 20*time.Second)}
 	}, &chatguard.Options{Now: func() time.Time { return l.now }})
 	inner := l.handler
-	byAddress := mustLimit(t, wide, ByAddress(nil), nil)
+	byAddress := mustLimit(t, wide, ByAddress(nil), &LimitOptions{XRateLimit: true})
 	l.handler = byAddress(inner)
 	for _, test := range []struct {
 		user, policy, left, x string
@@ -214,6 +213,24 @@ func TestLimit_NestedHeaders(t *testing.T) {
 	l.request("anna", nil)
 	checkAnswer(t, l.request("anna", nil), 429, "Too many requests. Try again in 4 s.\n", map[string]string{
 		"RateLimit": `"all";r=1;t=20, "burst";r=0;t=4`, "X-RateLimit-Resource": "burst", "Retry-After": "4"})
+}
+
+// A handler reads the verdict only if it is kept.
+func TestLimit_KeepVerdict(t *testing.T) {
+	l := newLimited(t, nil)
+	var inner, outer bool
+	for _, test := range []struct{ outer, inner bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		limit := func(channel string, keep bool) func(http.Handler) http.Handler {
+			return mustLimit(t, l.guard, Anonymous, &LimitOptions{KeepVerdict: keep, Channel: func(*http.Request) string { return fmt.Sprint(channel, test) }})
+		}
+		limit("outer", test.outer)(limit("inner", test.inner)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			v, ok := VerdictFrom(r.Context())
+			inner, outer = ok && strings.HasPrefix(v.ChannelID, "inner"), ok && strings.HasPrefix(v.ChannelID, "outer")
+		}))).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+		if inner != test.inner || outer != (test.outer && !test.inner) {
+			t.Errorf("%+v: inner %v, outer %v", test, inner, outer)
+		}
+	}
 }
 
 // A request that costs nothing passes, is told what is left, and spends nothing.

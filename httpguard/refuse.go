@@ -33,6 +33,16 @@ func (a *refuser) refuse(w http.ResponseWriter, r *http.Request, values *headerV
 	reply.write(w, r, values)
 }
 
+// throttle is refuse for a throttled request, without an error unless the program answers itself.
+func (a *refuser) throttle(w http.ResponseWriter, r *http.Request, values *headerValues, v *chatguard.Verdict) {
+	if a.refused != nil {
+		a.refuse(w, r, values, &chatguard.ThrottledError{Verdict: *v})
+		return
+	}
+	reply := throttledReply(w.Header(), v)
+	reply.write(w, r, values)
+}
+
 // reply is the answer to a request that is refused.
 type reply struct {
 	status int
@@ -44,17 +54,10 @@ type reply struct {
 // reply returns the answer to a request that is refused because of err, and sets its headers.
 func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
 	if throttled, ok := errors.AsType[*chatguard.ThrottledError](err); ok {
-		if wait := throttled.Verdict.RetryAfter; wait > 0 && h[headerRetry] == nil {
-			setHeader(h, headerRetry, strconv.FormatInt(seconds(wait), 10))
-		}
-		y := reply{status: http.StatusTooManyRequests, limit: throttled.Verdict.Limit}
-		switch {
-		case a.connects:
+		y := throttledReply(h, &throttled.Verdict)
+		if a.connects {
 			y.text, _ = connguard.Answer(err)
-		case throttled.Verdict.Never:
-			y.text = "The request costs more than the limit ever allows."
-		default:
-			y.text, y.wait = "Too many requests. Try again in ", chatguard.FormatWait(throttled.Verdict.RetryAfter)
+			y.wait = ""
 		}
 		return y
 	}
@@ -76,6 +79,20 @@ func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
 	}
 	a.log().LogAttrs(r.Context(), slog.LevelError, "httpguard: a request was refused", slog.Any("error", err))
 	return reply{status: http.StatusInternalServerError, text: "The server could not process the request. This is a server error; see the server's log."}
+}
+
+// throttledReply returns the answer to a throttled request, and sets Retry-After unless it is set.
+func throttledReply(h http.Header, v *chatguard.Verdict) reply {
+	if v.RetryAfter > 0 && h[headerRetry] == nil {
+		setHeader(h, headerRetry, strconv.FormatInt(seconds(v.RetryAfter), 10))
+	}
+	y := reply{status: http.StatusTooManyRequests, limit: v.Limit}
+	if v.Never {
+		y.text = "The request costs more than the limit ever allows."
+	} else {
+		y.text, y.wait = "Too many requests. Try again in ", chatguard.FormatWait(v.RetryAfter)
+	}
+	return y
 }
 
 // write writes the reply as a problem document if the client accepts one, and otherwise as text.

@@ -142,11 +142,11 @@ func TestSetHeaders_Session(t *testing.T) {
 		want  [2]map[string]string // of two messages
 	}{
 		{"a subscriber", "lobby", chatguard.Roles{"subscriber"}, [2]map[string]string{
-			{"Ratelimit-Policy": `"b";q=10;w=600`, "Ratelimit": `"b";r=9;t=60`, "X-Ratelimit-Limit": "10"},
-			{"Ratelimit-Policy": `"b";q=10;w=600`, "Ratelimit": `"b";r=8;t=60`, "X-Ratelimit-Limit": "10"},
+			{"Ratelimit-Policy": `"b";q=10;w=600`, "Ratelimit": `"b";r=9;t=60`},
+			{"Ratelimit-Policy": `"b";q=10;w=600`, "Ratelimit": `"b";r=8;t=60`},
 		}},
 		{"a room with its own limit", "slow room", nil, [2]map[string]string{
-			{"Ratelimit-Policy": `"slow";q=1;w=3600`, "Ratelimit": `"slow";r=0;t=3600`, "X-Ratelimit-Limit": "1"},
+			{"Ratelimit-Policy": `"slow";q=1;w=3600`, "Ratelimit": `"slow";r=0;t=3600`},
 			{"Ratelimit-Policy": `"slow";q=1;w=3600`, "Ratelimit": `"slow";r=0;t=3600`, "Retry-After": "3600"},
 		}},
 	} {

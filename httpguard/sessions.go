@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/connguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // SessionOptions are optional settings of Sessions: where messages count, and how requests are
@@ -114,10 +115,9 @@ func SessionFrom(ctx context.Context) *connguard.Session {
 
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	place := new(*connguard.Session)
-	ctx, guest := withGuest(context.WithValue(r.Context(), sessionKey{}, place))
 	// Pass this request on to the handler, so that a form parsed by identify isn't lost.
-	r = r.WithContext(ctx)
-	if err := m.admit(place, r, guest); err != nil {
+	r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, place))
+	if err := m.admit(place, r); err != nil {
 		m.refuser.refuse(w, r, new(headerValues), err)
 		return
 	}
@@ -134,7 +134,7 @@ func (m *middleware) warnHidden() {
 }
 
 // admit sets the session of a request, or returns the error with which the request is refused.
-func (m *middleware) admit(place **connguard.Session, r *http.Request, guest *string) error {
+func (m *middleware) admit(place **connguard.Session, r *http.Request) error {
 	session, err := m.door.Accept(r.Context(), ClientAddress(r, m.Addresses))
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (m *middleware) admit(place **connguard.Session, r *http.Request, guest *st
 	if channel == "" {
 		return fmt.Errorf("httpguard: SessionOptions.Channel returned an empty name: %w", chatguard.Message{}.Validate())
 	}
-	if user.ID != "" && user.ID == *guest {
+	if inner.IsVisitor(user) {
 		err = session.AdmitVisitor(r.Context(), user, channel)
 	} else {
 		err = session.Admit(r.Context(), user, channel)

@@ -90,6 +90,7 @@ func (f *facts) flask(limiters ...flaskLimiter) *flaskApp {
 		who := func(*http.Request) (chatguard.User, error) {
 			return chatguard.User{ID: a.user, Roles: chatguard.Roles{chatguard.Role(a.role)}}, nil
 		}
+		l.options.XRateLimit = true
 		wrap, err := httpguard.Limit(g, who, &l.options)
 		if err != nil {
 			f.Fatal(err)

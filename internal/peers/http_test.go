@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -47,7 +48,9 @@ func (f *facts) siteWith(policy chatguard.Policy, who identify, opts *httpguard.
 	if err != nil {
 		f.Fatal(err)
 	}
-	wrap, err := httpguard.Limit(g, who, opts)
+	settings := *cmp.Or(opts, &httpguard.LimitOptions{})
+	settings.XRateLimit = true
+	wrap, err := httpguard.Limit(g, who, &settings)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type refundForm struct {
 }
 
 // rateHeaders are the headers of a verdict, if there are limits and the author is not exempt.
-var rateHeaders = []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Resource", "X-RateLimit-Limit", "X-RateLimit-Used", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+var rateHeaders = []string{"RateLimit-Policy", "RateLimit"}
 
 // verdict is the JSON form of chatguard.Verdict.
 type verdict struct {

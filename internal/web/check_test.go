@@ -62,7 +62,7 @@ func TestCheck_AllowsThenThrottles(t *testing.T) {
 		if !v.Allowed || v.Channel != lobby || v.UserID != "41" || v.Entry != 0 || *v.Remaining != 2-left || *v.RetryAfterMS != 0 || !v.At.Equal(d.now()) {
 			t.Errorf("%s", a.body)
 		}
-		if a.Header.Get("Retry-After") != "" || a.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(2-left) || a.ContentLength != int64(len(a.body)) {
+		if a.Header.Get("Retry-After") != "" || !strings.HasPrefix(a.Header.Get("RateLimit"), fmt.Sprintf(`"burst";r=%d;`, 2-left)) || a.ContentLength != int64(len(a.body)) {
 			t.Errorf("%v", a.Header)
 		}
 	}
@@ -71,7 +71,7 @@ func TestCheck_AllowsThenThrottles(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	for name, want := range map[string]string{
-		"Retry-After": "600", "X-RateLimit-Resource": "burst", "X-RateLimit-Used": "3", "X-RateLimit-Remaining": "0", "Content-Type": "application/json",
+		"Retry-After": "600", "RateLimit": `"burst";r=0;t=600`, "Content-Type": "application/json",
 	} {
 		if got := a.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

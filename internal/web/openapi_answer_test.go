@@ -48,13 +48,8 @@ var sentHeaders = map[string]string{
 	"Content-Disposition": "The file's name. JSON has none.",
 	"Set-Cookie":          "The session's cookie.",
 
-	"RateLimit-Policy":      "The author's limits by name, each with its quota q and the w seconds in which the quota comes back.",
-	"RateLimit":             "For the limit with the least left: r messages remain, and more come in t seconds.",
-	"X-RateLimit-Resource":  "The name of the limit with the least left.",
-	"X-RateLimit-Limit":     "The quota of this limit.",
-	"X-RateLimit-Used":      "Messages of this quota that are used.",
-	"X-RateLimit-Remaining": "Messages that this limit still allows.",
-	"X-RateLimit-Reset":     "The Unix time when its whole quota is available again.",
+	"RateLimit-Policy": "The author's limits by name, each with its quota q and the w seconds in which the quota comes back.",
+	"RateLimit":        "For the limit with the least left: r messages remain, and more come in t seconds.",
 }
 
 // framesSent describes the messages of a live feed.
