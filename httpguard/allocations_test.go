@@ -31,7 +31,7 @@ func TestLimit_Allocations(t *testing.T) {
 		{"passed", time.Minute, LimitOptions{}, 3},
 		{"refused", 0, LimitOptions{}, 5},
 		{"passed, with the verdict", time.Minute, LimitOptions{KeepVerdict: true}, 6},
-		{"passed, with X-RateLimit", time.Minute, LimitOptions{XRateLimit: true}, 9},
+		{"passed, with X-RateLimit", time.Minute, LimitOptions{XRateLimit: true}, 6},
 		{"passed, with a partition key", time.Minute, LimitOptions{PartitionSecret: "secret"}, 3},
 		{"passed, in flight", time.Minute, LimitOptions{MaxInFlight: 2}, 3},
 		{"passed, counted by status", time.Minute, LimitOptions{Counts: func(status int) bool { return status >= 400 }}, 6},

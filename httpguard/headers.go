@@ -58,7 +58,7 @@ const (
 func setHeader(h http.Header, name, value string) { h[name] = []string{value} }
 
 // headerValues has room for the headers of an answer, because each value of an http.Header is a
-// slice of its own: three of a verdict, and two of a refusal.
+// slice of its own: three of a verdict and two of a refusal, or five X-RateLimit.
 type headerValues struct {
 	values [5]string
 	used   int
@@ -117,11 +117,18 @@ func addXRateLimit(h http.Header, guard inner.Guard, v *chatguard.Verdict) {
 		return
 	}
 	quota := max(q.Messages+guard.Granted(v), v.Remaining) // after a change, less may be allowed than remained
-	setHeader(h, headerResource, q.Limit)
-	setHeader(h, headerQuota, strconv.Itoa(quota))
-	setHeader(h, headerUsed, strconv.Itoa(quota-v.Remaining))
-	setHeader(h, headerRemaining, strconv.Itoa(v.Remaining))
-	setHeader(h, headerReset, strconv.FormatInt(v.ResetAt.Add(time.Second-1).Unix(), 10))
+	var room [80]byte
+	b, ends := room[:0], [4]int{}
+	for i, n := range [...]int64{int64(quota), int64(quota - v.Remaining), int64(v.Remaining), v.ResetAt.Add(time.Second - 1).Unix()} {
+		b = strconv.AppendInt(b, n, 10)
+		ends[i] = len(b)
+	}
+	text, values, start := string(b), new(headerValues), 0
+	values.set(h, headerResource, q.Limit)
+	for i, name := range [...]string{headerQuota, headerUsed, headerRemaining, headerReset} {
+		values.set(h, name, text[start:ends[i]])
+		start = ends[i]
+	}
 }
 
 // isTighter reports whether a limit described before has no more left than this one.
