@@ -27,10 +27,10 @@ func (w *countingWriter) answered(status int) {
 		return
 	}
 	w.known = true
-	if w.limiter.Counts(status) {
+	if w.limiter.Counts(status) || status >= 499 && w.request.Context().Err() != nil {
 		return
 	}
-	// What doesn't count is given back also to a client that hangs up.
+	// It is given back even if the client has hung up since.
 	if err := w.limiter.guard.Refund(context.Background(), w.verdict); err != nil {
 		w.limiter.refuser.log().LogAttrs(context.WithoutCancel(w.request.Context()), slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
 	}

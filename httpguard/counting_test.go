@@ -2,6 +2,7 @@ package httpguard
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -67,6 +68,31 @@ func TestLimit_CountsByStatus(t *testing.T) {
 		}
 		if got := l.left(t); got != test.left {
 			t.Errorf("%s: %d left, want %d", name, got, test.left)
+		}
+	}
+}
+
+// A client that hangs up makes a request fail, and has caused the work all the same.
+func TestLimit_CountsHangUps(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		gone   bool
+		left   int // of 2, after one request
+	}{
+		{502, false, 2}, {499, false, 2}, {404, false, 2}, {200, false, 1},
+		{502, true, 1}, {499, true, 1}, {404, true, 2}, {200, true, 1},
+	} {
+		ctx, hangUp := context.WithCancel(t.Context())
+		l := newCounting(t, func(status int) bool { return status < 400 }, func(w http.ResponseWriter, _ *http.Request) {
+			if test.gone {
+				hangUp()
+			}
+			w.WriteHeader(test.status)
+		})
+		l.request("", func(r *http.Request) { *r = *r.WithContext(ctx) })
+		hangUp()
+		if got := l.left(t); got != test.left {
+			t.Errorf("%+v: %d left", test, got)
 		}
 	}
 }

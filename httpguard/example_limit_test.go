@@ -186,9 +186,13 @@ func ExampleAddHeaders() {
 			log.Fatal(err)
 		}
 		httpguard.AddHeaders(header, guard, verdict)
+		httpguard.AddXRateLimit(header, guard, verdict)
 	}
 	fmt.Println(header.Get("RateLimit"))
-	// Output: "searches";r=2;t=60, "requests";r=2;t=60
+	fmt.Println(header.Get("X-RateLimit-Resource"), header.Get("X-RateLimit-Remaining"))
+	// Output:
+	// "searches";r=2;t=60, "requests";r=2;t=60
+	// searches 2
 }
 
 // mustLimit is httpguard.Limit for arguments that are right.

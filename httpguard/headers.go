@@ -19,8 +19,9 @@ import (
 //     if waiting never helps.
 //   - RateLimit-Policy lists each limit that applies to the author, with its quota (q) and the
 //     seconds in which the whole quota is restored (w).
-//   - RateLimit describes the tightest limit: what remains of its quota (r), and if it is known,
-//     after how many seconds more remains (t). Both headers follow the Internet-Draft
+//   - RateLimit describes the tightest limit: what remains of its quota (r), and after how many
+//     seconds more remains (t). t is absent if the message passes a sliding window, a sliding log
+//     or a cascade. Both headers follow the Internet-Draft
 //     draft-ietf-httpapi-ratelimit-headers-11. It isn't a standard: later drafts may differ, and a
 //     proposed change renames r and t.
 //
@@ -106,8 +107,17 @@ func (s *headerValues) add(h http.Header, guard inner.Guard, v *chatguard.Verdic
 	}
 }
 
-// addXRateLimit describes the tightest limit of a verdict in X-RateLimit-*, unless they describe
-// one already of which less remains. A limit that refuses comes before any other.
+// AddXRateLimit describes the tightest limit of a verdict in the headers that older clients read:
+// X-RateLimit-Limit is its quota with the granted messages that are left, -Used and -Remaining are
+// how much of that is used and how much remains, -Reset is the Unix time at which the whole quota
+// is restored, and -Resource is the limit's name. If they describe a limit already, they keep the
+// one of which less remains; a limit that throttles replaces any other. AddXRateLimit sets nothing
+// if SetHeaders doesn't.
+func AddXRateLimit(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
+	addXRateLimit(h, inner.Of(guard), &v)
+}
+
+// addXRateLimit is AddXRateLimit.
 func addXRateLimit(h http.Header, guard inner.Guard, v *chatguard.Verdict) {
 	if v.Tightest == "" {
 		return

@@ -36,7 +36,7 @@ func TestSetHeaders_StructuredFields(t *testing.T) {
 					secret := []string{"", "secret"}[r.IntN(2)]
 					h := http.Header{}
 					new(headerValues).add(h, inner.Of(g), &v, secret)
-					addXRateLimit(h, inner.Of(g), &v)
+					AddXRateLimit(h, g, v)
 					checkFields(t, g, v, h, secret)
 					total++
 					seen[fmt.Sprint("allowed ", v.Allowed)]++

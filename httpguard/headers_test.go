@@ -20,7 +20,7 @@ func headersOf(t *testing.T, g *chatguard.Guard, messages ...chatguard.Message) 
 		h = http.Header{}
 		v := mustCheck(t, g, m)
 		SetHeaders(h, g, v)
-		addXRateLimit(h, inner.Of(g), &v)
+		AddXRateLimit(h, g, v)
 	}
 	flat := map[string]string{}
 	for name := range h {
@@ -187,7 +187,7 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 	}
 	h := http.Header{}
 	SetHeaders(h, g, v) // the limit no longer exists
-	addXRateLimit(h, inner.Of(g), &v)
+	AddXRateLimit(h, g, v)
 	if len(h) != 1 || h.Get("Ratelimit-Policy") != `"daily";q=300;w=86400` {
 		t.Errorf("a verdict by the limits before: %v", h)
 	}

@@ -20,7 +20,7 @@ var ErrNobody = errors.New("httpguard: the request doesn't identify a known user
 func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request) (chatguard.User, error) {
 	user, err := identify(r)
 	if err == nil && connguard.IsReservedID(user.ID) && !inner.IsVisitor(user) {
-		err = fmt.Errorf("httpguard: identify returned %q: %w", user.ID, connguard.ErrReservedID)
+		err = fmt.Errorf("httpguard: identify returned %q, but not the User of ByAddress or Anonymous: %w", user.ID, connguard.ErrReservedID)
 	}
 	return user, err
 }
@@ -34,8 +34,8 @@ func Anonymous(*http.Request) (chatguard.User, error) {
 // ByAddress identifies users by the address that the request comes from, as ClientAddress returns
 // it. The user ID is that of connguard.AddressID. Everyone behind one address is therefore one
 // user. For a request without an address, such as one over a Unix socket, it returns an error and
-// no user. A func that calls ByAddress can add roles or a name to the User, but must return that
-// value: the ID in another one is a mistake, connguard.ErrReservedID.
+// no user. A func that calls ByAddress or Anonymous can add roles or a name to the User. It must
+// return that value: a new User with the same ID is a mistake, connguard.ErrReservedID.
 func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error) {
 	bits := opts.bits()
 	return func(r *http.Request) (chatguard.User, error) {

@@ -28,9 +28,10 @@ func channelOr(channel func(*http.Request) string) func(*http.Request) string {
 type LimitOptions struct {
 	// Channel returns the channel in which the request counts. Requests in different channels have
 	// separate allowances, and a channel can have its own policy. A func that returns the request's
-	// Pattern limits each route of an http.ServeMux separately. Return only names from a fixed
-	// list: a client that could choose the name could choose a fresh allowance. Nil means
-	// MainChannel.
+	// Pattern limits each route of an http.ServeMux separately, if Limit is around the handlers of
+	// the routes: around the ServeMux, the Pattern is still empty, which is a mistake. Return only
+	// names from a fixed list: a client that could choose the name could choose a fresh allowance.
+	// Nil means MainChannel.
 	Channel func(*http.Request) string
 
 	// Cost returns how many messages the request counts as. A request that costs 0 passes in any
@@ -42,7 +43,9 @@ type LimitOptions struct {
 	// the request is served, so requests at the same time can't exceed the limit, and the headers
 	// include it. It is given back as soon as a status is written that doesn't count. A request
 	// whose handler panics or returns without an answer counts, because others may answer it; a
-	// connection that was taken over has status 101. Nil means that all requests count.
+	// connection that was taken over has status 101. A status from 499 counts in any case if the
+	// client has hung up, because that is how handlers answer then. Nil means that all requests
+	// count.
 	Counts func(status int) bool
 
 	// MaxInFlight is the maximum number of requests of a user that are served at once, in all
@@ -61,15 +64,12 @@ type LimitOptions struct {
 	KeepVerdict bool
 
 	// Headers describes the verdict in the answer's headers. Nil means AddHeaders; a func that does
-	// nothing hides the limits. A refused request has Retry-After in any case.
+	// nothing hides the limits. A throttled request has Retry-After in any case, unless waiting
+	// never helps.
 	Headers func(http.Header, chatguard.Verdict)
 
-	// XRateLimit also sets the headers that older clients know, about the tightest limit:
-	// X-RateLimit-Limit is its quota with the granted messages that are left, -Used and -Remaining
-	// are how much of that is used and how much remains, -Reset is the Unix time at which the whole
-	// quota is restored, and -Resource is its name. Of one Limit around another, they describe the
-	// one that refuses, or else the one of which least remains. It has no effect with a func in
-	// Headers.
+	// XRateLimit also sets the headers that older clients read, as AddXRateLimit does. Set it in
+	// each Limit around another. It has no effect with a func in Headers.
 	XRateLimit bool
 
 	// PartitionSecret adds a partition key to RateLimit (pk): the first 8 bytes of a SHA-256 hash
