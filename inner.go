@@ -16,8 +16,6 @@ type inner struct{ *Guard }
 
 func init() {
 	hook.Inner = func(guard any) any { return inner{guard.(*Guard)} }
-	hook.Visitor = func(id string) User { return User{ID: id, visitor: id} }
-	hook.IsVisitor = func(u User) bool { return u.ID != "" && u.ID == u.visitor }
 	hook.At = func(guard any, at time.Time) any { return guard.(*Guard).at(at) }
 	hook.Compile = func(policy any) (sets limits.Sets, err error) {
 		c, err := compile(policy.(Policy))

@@ -87,8 +87,10 @@ type User struct {
 	// Message.Validate returns an error for an unknown one. The zone of a UserOverride takes
 	// precedence.
 	Timezone string
-
-	visitor string // the ID with which inner.Visitor returned the user
+	// Visitor says that the user isn't signed in, and has one of the IDs that package connguard
+	// reserves for visitors. Packages connguard and httpguard refuse these IDs if Visitor isn't
+	// set, and other IDs if it is. The Guard ignores Visitor.
+	Visitor bool
 }
 
 // Name returns the name to display: the display name, or the login if that is empty, or the ID if

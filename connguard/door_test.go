@@ -239,7 +239,9 @@ func TestSession_ReservedIDs(t *testing.T) {
 		if session, err = door.Accept(t.Context(), here); err != nil {
 			t.Fatal(err)
 		}
-		if err := session.AdmitVisitor(t.Context(), named(id), "lobby"); (err == nil) != test.visitor {
+		visitor := named(id)
+		visitor.Visitor = true
+		if err := session.Admit(t.Context(), visitor, "lobby"); (err == nil) != test.visitor {
 			t.Errorf("a visitor %q: %v", id, err)
 		}
 		session.Close()
@@ -248,7 +250,7 @@ func TestSession_ReservedIDs(t *testing.T) {
 }
 
 // Anonymous visitors are limited by address only, and visitors by address as users.
-func TestSession_AdmitVisitor(t *testing.T) {
+func TestSession_Visitors(t *testing.T) {
 	for id, want := range map[string]error{AnonymousID: nil, AddressID(here, 64): ErrConnections} {
 		door := newDoor(t, &Options{MaxConnections: 1, Connects: free, ConnectsPerAddress: free})
 		for i, want := range []error{nil, want} {
@@ -256,10 +258,11 @@ func TestSession_AdmitVisitor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := session.AdmitVisitor(t.Context(), chatguard.User{ID: id, DisplayName: "a visitor"}, "lobby"); err != want {
+			visitor := chatguard.User{ID: id, DisplayName: "a visitor", Visitor: true}
+			if err := session.Admit(t.Context(), visitor, "lobby"); err != want {
 				t.Errorf("%s, connection %d: %v", id, i, err)
 			}
-			if want == nil && !reflect.DeepEqual(session.User(), chatguard.User{ID: id, DisplayName: "a visitor"}) {
+			if want == nil && !reflect.DeepEqual(session.User(), visitor) {
 				t.Errorf("the visitor is %+v", session.User())
 			}
 		}

@@ -38,7 +38,7 @@ func ExampleDoor_Admit() {
 }
 
 // A chat that visitors may enter without signing in.
-func ExampleSession_AdmitVisitor() {
+func ExampleSession_Admit() {
 	door, err := connguard.New(newGuard(chatguard.TokenBucketLimit("burst", 3, 4*time.Second)), nil)
 	if err != nil {
 		log.Fatal(err)
@@ -50,11 +50,11 @@ func ExampleSession_AdmitVisitor() {
 			log.Fatal(err)
 		}
 		defer session.Close()
+		user := chatguard.User{ID: name}
 		if name == "" { // or connguard.AnonymousID, for one allowance of all visitors
-			err = session.AdmitVisitor(context.Background(), chatguard.User{ID: connguard.AddressID(addr, 64)}, "lobby")
-		} else {
-			err = session.Admit(context.Background(), chatguard.User{ID: name}, "lobby")
+			user = chatguard.User{ID: connguard.AddressID(addr, 64), Visitor: true}
 		}
+		err = session.Admit(context.Background(), user, "lobby")
 		fmt.Printf("%q is reserved: %v, %v\n", session.User().ID, connguard.IsReservedID(name), errors.Is(err, connguard.ErrReservedID))
 	}
 	// Output:

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// ErrReservedID says that a user has the ID of a visitor: AnonymousID, or one of AddressID. A user
-// who could choose such an ID could use up the allowance of visitors, or avoid some limits.
-var ErrReservedID = errors.New("connguard: the user ID is reserved for visitors who aren't signed in: don't let users choose it")
+// ErrReservedID says that a user without User.Visitor has a reserved ID, AnonymousID or one of
+// AddressID, or that a user with it has another one. A user who could choose a reserved ID could
+// use up the allowance of visitors, or avoid some limits.
+var ErrReservedID = errors.New("connguard: the IDs of AnonymousID and AddressID are reserved for users with User.Visitor, who have no others: don't let users choose their ID")
 
 // AnonymousID is the user ID shared by all visitors who aren't signed in, and who have a single
 // allowance of messages. Their connections are limited by address only.

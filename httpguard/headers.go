@@ -29,6 +29,7 @@ import (
 // SetHeaders sets nothing for an exempt author, or if there are no limits. If the policy enforces,
 // it omits limits that only observe. v must be a verdict of this Guard. The verdict in an error
 // that SessionOptions.Refused receives isn't: it is about connecting, not about a message.
+// X-RateLimit-* stay as they are; see AddXRateLimit.
 func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	if v.Tightest != "" {
 		delete(h, headerPolicy)
@@ -40,7 +41,7 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 // AddHeaders is like SetHeaders for a message that several Guards judge, or one Guard in several
 // channels: RateLimit and RateLimit-Policy keep the limits that they list already.
 func AddHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
-	new(headerValues).add(h, inner.Of(guard), &v, "")
+	new(headerValues).add(h, quotasOf(inner.Of(guard), &v), &v, "")
 }
 
 // The names of the headers in canonical form.
@@ -73,37 +74,57 @@ func (s *headerValues) set(h http.Header, name, value string) {
 	s.used++
 }
 
+// verdictQuotas are the quotas that apply to the author of a verdict. They are looked up once, so
+// that all headers describe the same policy.
+type verdictQuotas struct {
+	*limits.Quotas // nil: none
+	granted        int
+}
+
+func quotasOf(guard inner.Guard, v *chatguard.Verdict) verdictQuotas {
+	return verdictQuotas{guard.Quotas(v), guard.Granted(v)}
+}
+
+// tightest returns the quota of the verdict's tightest limit. It returns nil if the limit only
+// observes, or no longer exists.
+func (q verdictQuotas) tightest(v *chatguard.Verdict) *limits.Quota {
+	if q.Quotas == nil {
+		return nil
+	}
+	return q.Find(v.Tightest)
+}
+
 // add is AddHeaders. With a secret, RateLimit has a partition key. One text has all values, so that
 // they take one allocation.
-func (s *headerValues) add(h http.Header, guard inner.Guard, v *chatguard.Verdict, secret string) {
+func (s *headerValues) add(h http.Header, quotas verdictQuotas, v *chatguard.Verdict, secret string) {
 	var room [128]byte
 	b := room[:0]
 	if v.RetryAfter > 0 && !v.Allowed {
 		b = strconv.AppendInt(b, seconds(v.RetryAfter), 10)
 	}
-	retry, listed, policy := len(b), len(b), ""
-	if v.Tightest != "" {
-		quotas := guard.Quotas(v)
-		if policy = quotas.Text; policy != "" && len(h[headerPolicy]) > 0 {
-			b = append(appendList(b, h[headerPolicy]), policy...)
-			listed = len(b)
-		}
-		if q := quotas.Find(v.Tightest); q != nil { // else the limit only observes, or no longer exists
-			b = appendServiceLimit(appendList(b, h[headerLimit]), q, v, guard.Granted(v), secret)
-		}
+	retryEnd, policy := len(b), ""
+	if quotas.Quotas != nil {
+		policy = quotas.Text
+	}
+	if policy != "" && len(h[headerPolicy]) > 0 {
+		b = append(appendList(b, h[headerPolicy]), policy...)
+	}
+	policyEnd := len(b)
+	if q := quotas.tightest(v); q != nil {
+		b = appendServiceLimit(appendList(b, h[headerLimit]), q, v, quotas.granted, secret)
 	}
 	text := string(b)
-	if retry > 0 {
-		s.set(h, headerRetry, text[:retry])
+	if retryEnd > 0 {
+		s.set(h, headerRetry, text[:retryEnd])
 	}
-	if listed > retry {
-		policy = text[retry:listed]
+	if policyEnd > retryEnd {
+		policy = text[retryEnd:policyEnd]
 	}
 	if policy != "" {
 		s.set(h, headerPolicy, policy)
 	}
-	if listed < len(text) {
-		s.set(h, headerLimit, text[listed:])
+	if len(text) > policyEnd {
+		s.set(h, headerLimit, text[policyEnd:])
 	}
 }
 
@@ -114,19 +135,16 @@ func (s *headerValues) add(h http.Header, guard inner.Guard, v *chatguard.Verdic
 // one of which less remains; a limit that throttles replaces any other. AddXRateLimit sets nothing
 // if SetHeaders doesn't.
 func AddXRateLimit(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
-	addXRateLimit(h, inner.Of(guard), &v)
+	addXRateLimit(h, quotasOf(inner.Of(guard), &v), &v)
 }
 
 // addXRateLimit is AddXRateLimit.
-func addXRateLimit(h http.Header, guard inner.Guard, v *chatguard.Verdict) {
-	if v.Tightest == "" {
-		return
-	}
-	q := guard.Quotas(v).Find(v.Tightest)
+func addXRateLimit(h http.Header, quotas verdictQuotas, v *chatguard.Verdict) {
+	q := quotas.tightest(v)
 	if q == nil || v.Allowed && isTighter(h[headerRemaining], v.Remaining) {
 		return
 	}
-	quota := max(q.Messages+guard.Granted(v), v.Remaining) // after a change, less may be allowed than remained
+	quota := max(q.Messages+quotas.granted, v.Remaining) // after a change, less may be allowed than remained
 	var room [80]byte
 	b, ends := room[:0], [4]int{}
 	for i, n := range [...]int64{int64(quota), int64(quota - v.Remaining), int64(v.Remaining), v.ResetAt.Add(time.Second - 1).Unix()} {

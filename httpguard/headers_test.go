@@ -191,8 +191,61 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 	if len(h) != 1 || h.Get("Ratelimit-Policy") != `"daily";q=300;w=86400` {
 		t.Errorf("a verdict by the limits before: %v", h)
 	}
+	p.Limits = []chatguard.Limit{{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 1}}
+	v = mustCheck(t, g, messageFrom("8", 0))
+	if err := inner.At(g, monday).SetChannelPolicy("1", p); err != nil {
+		t.Fatal(err)
+	}
+	if v.Tightest = "daily"; v.Remaining < 2 {
+		t.Fatalf("%d remain", v.Remaining)
+	}
+	h = http.Header{}
+	if AddXRateLimit(h, g, v); h.Get("X-RateLimit-Used") != "0" || h.Get("X-RateLimit-Limit") != h.Get("X-RateLimit-Remaining") {
+		t.Errorf("less is allowed than remained: %v", h)
+	}
 	h = http.Header{}
 	if SetHeaders(h, g, chatguard.Verdict{}); len(h) != 0 {
 		t.Errorf("a message that couldn't be judged: %v", h)
+	}
+}
+
+// SetHeaders replaces what the headers list, and AddHeaders adds to it.
+func TestAddHeaders_Keeps(t *testing.T) {
+	g := newEnforcingGuard(t, nil, nil)
+	v := mustCheck(t, g, messageFrom("7", 0))
+	observing := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.ModeObserve }, nil)
+	observed := mustCheck(t, observing, messageFrom("7", 0))
+	const policy, left = `"burst";q=3;w=12, "daily";q=300;w=86400`, `"burst";r=2;t=4`
+	for _, test := range []struct {
+		name         string
+		describe     func(http.Header)
+		policy, left string
+	}{
+		{"set", func(h http.Header) { SetHeaders(h, g, v) }, policy, left},
+		{"added", func(h http.Header) { AddHeaders(h, g, v) }, `"a";q=1;w=1, ` + policy, `"a";r=1, ` + left},
+		{"nothing to add", func(h http.Header) { AddHeaders(h, observing, observed) }, `"a";q=1;w=1`, `"a";r=1`},
+	} {
+		h := http.Header{"Ratelimit-Policy": {`"a";q=1;w=1`}, "Ratelimit": {`"a";r=1`}}
+		if test.describe(h); fmt.Sprint(h["Ratelimit-Policy"], h["Ratelimit"]) != fmt.Sprint([]string{test.policy}, []string{test.left}) {
+			t.Errorf("%s: %v", test.name, h)
+		}
+	}
+}
+
+// A handler that adds a value to a header changes no other one.
+func TestLimit_HeadersAreSeparate(t *testing.T) {
+	l := newLimited(t, &LimitOptions{XRateLimit: true})
+	for range 3 {
+		h := l.request("anna", nil).Header()
+		before := h.Clone()
+		for name, values := range before {
+			h.Add(name, "more")
+			for other := range before {
+				if want := before[other]; other != name && fmt.Sprint(h[other]) != fmt.Sprint(want) {
+					t.Errorf("another %s changes %s: %q, want %q", name, other, h[other], want)
+				}
+			}
+			h[name] = values
+		}
 	}
 }

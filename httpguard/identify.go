@@ -9,7 +9,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/connguard"
-	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // ErrNobody is the error that an identification function returns if the request doesn't identify a
@@ -19,23 +18,22 @@ var ErrNobody = errors.New("httpguard: the request doesn't identify a known user
 // identified returns the user whom identify identifies.
 func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request) (chatguard.User, error) {
 	user, err := identify(r)
-	if err == nil && connguard.IsReservedID(user.ID) && !inner.IsVisitor(user) {
-		err = fmt.Errorf("httpguard: identify returned %q, but not the User of ByAddress or Anonymous: %w", user.ID, connguard.ErrReservedID)
+	if err == nil && user.ID != "" && connguard.IsReservedID(user.ID) != user.Visitor {
+		err = fmt.Errorf("httpguard: identify returned the ID %q: %w", user.ID, connguard.ErrReservedID)
 	}
 	return user, err
 }
 
-// Anonymous identifies everyone as the same user, connguard.AnonymousID, who has a single
+// Anonymous identifies everyone as the same visitor, connguard.AnonymousID, who has a single
 // allowance of messages. Their connections are limited by address only.
 func Anonymous(*http.Request) (chatguard.User, error) {
-	return inner.Visitor(connguard.AnonymousID), nil
+	return chatguard.User{ID: connguard.AnonymousID, Visitor: true}, nil
 }
 
-// ByAddress identifies users by the address that the request comes from, as ClientAddress returns
-// it. The user ID is that of connguard.AddressID. Everyone behind one address is therefore one
+// ByAddress identifies visitors by the address that the request comes from, as ClientAddress
+// returns it. The user ID is that of connguard.AddressID. Everyone behind one address is therefore one
 // user. For a request without an address, such as one over a Unix socket, it returns an error and
-// no user. A func that calls ByAddress or Anonymous can add roles or a name to the User. It must
-// return that value: a new User with the same ID is a mistake, connguard.ErrReservedID.
+// no user.
 func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error) {
 	bits := opts.bits()
 	return func(r *http.Request) (chatguard.User, error) {
@@ -46,7 +44,7 @@ func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error)
 		if bits < 1 || bits > 128 {
 			return chatguard.User{}, fmt.Errorf("httpguard: AddressOptions.IPv6Bits is %d: use a number from 1 to 128", bits)
 		}
-		return inner.Visitor(connguard.AddressID(addr, bits)), nil
+		return chatguard.User{ID: connguard.AddressID(addr, bits), Visitor: true}, nil
 	}
 }
 

@@ -120,7 +120,7 @@ type limiter struct {
 //
 // A request has spent its cost when the handler is called. Unless Counts says otherwise, Limit
 // gives nothing back if the handler panics or answers with an error; the handler can, with
-// Guard.Refund and VerdictFrom. It gives back what a delayed request has spent if the client doesn't wait.
+// KeepVerdict, VerdictFrom and Guard.Refund. It gives back what a delayed request has spent if the client doesn't wait.
 //
 // Limit calls identify before it judges, so it doesn't limit how often an address can guess keys.
 // Put another Limit with ByAddress around it for that.
@@ -212,12 +212,12 @@ func (l *limiter) judge(v *chatguard.Verdict, r *http.Request, user chatguard.Us
 	if l.Headers != nil {
 		l.Headers(h, *v)
 	} else {
-		values.add(h, l.inner, v, l.PartitionSecret)
-		if l.XRateLimit {
-			addXRateLimit(h, l.inner, v)
+		quotas := quotasOf(l.inner, v)
+		if values.add(h, quotas, v, l.PartitionSecret); l.XRateLimit {
+			addXRateLimit(h, quotas, v)
 		}
 	}
-	if !v.Allowed || v.Delay <= 0 {
+	if v.Delay == 0 {
 		return nil
 	}
 	if err := v.Hold(r.Context()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,6 +132,7 @@ func TestLimit_Refusals(t *testing.T) {
 		{"an error", identifyAs("", broken), LimitOptions{}, 500, mistake, "10.0.0.5"},
 		{"no user ID", identifyAs("", nil), LimitOptions{}, 500, mistake, "the user ID is empty"},
 		{"a reserved ID", identifyAs(connguard.AnonymousID, nil), LimitOptions{}, 500, mistake, "reserved"},
+		{"a visitor with another ID", func(*http.Request) (chatguard.User, error) { return chatguard.User{ID: "anna", Visitor: true}, nil }, LimitOptions{}, 500, mistake, "reserved"},
 		{"no channel", Anonymous, LimitOptions{Channel: func(*http.Request) string { return "" }}, 500, mistake, "the channel ID is empty"},
 		{"a negative cost", Anonymous, LimitOptions{Cost: costs(-1)}, 500, mistake, "the cost is negative"},
 		{"a negative cost, nearly nothing", Anonymous, LimitOptions{Cost: costs(math.MinInt)}, 500, mistake, "the cost is negative"},
@@ -183,7 +185,8 @@ func TestLimit_Nested(t *testing.T) {
 	}
 }
 
-// Nested limits list all policies; the X- headers describe the limit of which least remains.
+// Nested limits list all policies. With XRateLimit, X-RateLimit-* describe the limit of which least
+// remains, or the one that refuses.
 func TestLimit_NestedHeaders(t *testing.T) {
 	l := newLimited(t, &LimitOptions{XRateLimit: true})
 	wide := newEnforcingGuard(t, func(p *chatguard.Policy) {
@@ -213,6 +216,72 @@ func TestLimit_NestedHeaders(t *testing.T) {
 	l.request("anna", nil)
 	checkAnswer(t, l.request("anna", nil), 429, "Too many requests. Try again in 4 s.\n", map[string]string{
 		"RateLimit": `"all";r=1;t=20, "burst";r=0;t=4`, "X-RateLimit-Resource": "burst", "Retry-After": "4"})
+}
+
+// Of the headers X-RateLimit, those of the limit that refuses come first, even if more remains.
+func TestLimit_NestedRefusal(t *testing.T) {
+	l := newLimited(t, &LimitOptions{XRateLimit: true})
+	wide := newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{chatguard.TokenBucketLimit("wide", 4, time.Second)}
+	}, nil)
+	five := func(*http.Request) int { return 5 }
+	inside := mustLimit(t, wide, Anonymous, &LimitOptions{XRateLimit: true, Cost: five})
+	l.handler = mustLimit(t, l.guard, Anonymous, &LimitOptions{XRateLimit: true})(inside(http.NotFoundHandler()))
+	checkAnswer(t, l.request("", nil), 429, "The request costs more than the limit ever allows.\n", map[string]string{
+		"X-RateLimit-Resource": "wide", "X-RateLimit-Remaining": "4", "RateLimit": `"burst";r=1;t=4, "wide";r=4;t=0`, "Retry-After": ""})
+}
+
+// A verdict never reaches another request, although their memory is used again.
+func TestLimit_KeepsRequestsApart(t *testing.T) {
+	l := newLimited(t, nil)
+	identify := func(r *http.Request) (chatguard.User, error) { return chatguard.User{ID: r.Header.Get("X-User")}, nil }
+	channel := func(r *http.Request) string { return r.Header.Get("X-User") + "'s" }
+	check := func(t *testing.T, r *http.Request, v chatguard.Verdict, allowed bool) {
+		if user := r.Header.Get("X-User"); v.UserID != user || v.ChannelID != user+"'s" || v.Allowed != allowed {
+			t.Errorf("the verdict of %s: %+v", user, v)
+		}
+	}
+	handler := mustLimit(t, l.guard, identify, &LimitOptions{KeepVerdict: true, Channel: channel, Refused: func(w http.ResponseWriter, r *http.Request, err error) {
+		check(t, r, err.(*chatguard.ThrottledError).Verdict, false)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		v, _ := VerdictFrom(r.Context())
+		check(t, r, v, true)
+		if v.Remaining == 0 {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	var served sync.WaitGroup
+	for worker := range 16 {
+		served.Go(func() {
+			for i := range 300 {
+				r := httptest.NewRequest("GET", "/", nil)
+				r.Header.Set("X-User", fmt.Sprint(worker, "-", i/4))
+				func() {
+					defer func() { _ = recover() }()
+					handler.ServeHTTP(httptest.NewRecorder(), r)
+				}()
+			}
+		})
+	}
+	served.Wait()
+}
+
+// The verdict is kept whatever it says, and whatever counts.
+func TestLimit_KeepsAnyVerdict(t *testing.T) {
+	for name, opts := range map[string]LimitOptions{
+		"counted":  {Counts: func(int) bool { return true }},
+		"costless": {Cost: func(*http.Request) int { return 0 }},
+	} {
+		opts.KeepVerdict = true
+		l, kept := newLimited(t, nil), false
+		handler := mustLimit(t, l.guard, Anonymous, &opts)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, kept = VerdictFrom(r.Context())
+		}))
+		if handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)); !kept {
+			t.Errorf("%s: not kept", name)
+		}
+	}
 }
 
 // A handler reads the verdict only if it is kept.

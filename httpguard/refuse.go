@@ -54,12 +54,12 @@ type reply struct {
 // reply returns the answer to a request that is refused because of err, and sets its headers.
 func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
 	if throttled, ok := errors.AsType[*chatguard.ThrottledError](err); ok {
-		y := throttledReply(h, &throttled.Verdict)
-		if a.connects {
-			y.text, _ = connguard.Answer(err)
-			y.wait = ""
+		if !a.connects {
+			return throttledReply(h, &throttled.Verdict)
 		}
-		return y
+		text, _ := connguard.Answer(err)
+		setRetryAfter(h, throttled.Verdict.RetryAfter)
+		return reply{status: http.StatusTooManyRequests, text: text, limit: throttled.Verdict.Limit}
 	}
 	switch {
 	case errors.Is(err, connguard.ErrConnections):
@@ -81,11 +81,9 @@ func (a *refuser) reply(h http.Header, r *http.Request, err error) reply {
 	return reply{status: http.StatusInternalServerError, text: "The server could not process the request. This is a server error; see the server's log."}
 }
 
-// throttledReply returns the answer to a throttled request, and sets Retry-After unless it is set.
+// throttledReply returns the answer to a throttled request, and sets Retry-After.
 func throttledReply(h http.Header, v *chatguard.Verdict) reply {
-	if v.RetryAfter > 0 && h[headerRetry] == nil {
-		setHeader(h, headerRetry, strconv.FormatInt(seconds(v.RetryAfter), 10))
-	}
+	setRetryAfter(h, v.RetryAfter)
 	y := reply{status: http.StatusTooManyRequests, limit: v.Limit}
 	if v.Never {
 		y.text = "The request costs more than the limit ever allows."
@@ -93,6 +91,13 @@ func throttledReply(h http.Header, v *chatguard.Verdict) reply {
 		y.text, y.wait = "Too many requests. Try again in ", chatguard.FormatWait(v.RetryAfter)
 	}
 	return y
+}
+
+// setRetryAfter sets Retry-After, unless it is set or waiting doesn't help.
+func setRetryAfter(h http.Header, wait time.Duration) {
+	if wait > 0 && h[headerRetry] == nil {
+		setHeader(h, headerRetry, strconv.FormatInt(seconds(wait), 10))
+	}
 }
 
 // write writes the reply as a problem document if the client accepts one, and otherwise as text.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/connguard"
-	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // SessionOptions are optional settings of Sessions: where messages count, and how requests are
@@ -152,13 +151,9 @@ func (m *middleware) admit(place **connguard.Session, r *http.Request) error {
 	if channel == "" {
 		return fmt.Errorf("httpguard: SessionOptions.Channel returned an empty name: %w", chatguard.Message{}.Validate())
 	}
-	if inner.IsVisitor(user) {
-		err = session.AdmitVisitor(r.Context(), user, channel)
-	} else {
-		err = session.Admit(r.Context(), user, channel)
+	if err := session.Admit(r.Context(), user, channel); err != nil {
+		return err
 	}
-	if err == nil {
-		*place = session
-	}
-	return err
+	*place = session
+	return nil
 }

@@ -190,11 +190,14 @@ func TestSessions_ReservedIDs(t *testing.T) {
 		{"the first of several, by address", FirstOf(byKey, address), "unknown", 200},
 		{"the first of several, anonymous", FirstOf(byKey, Anonymous), "unknown", 200},
 		{"the first of several, by a name", FirstOf(byKey, address), "address:198.51.100.1", 500},
-		{"another's address, as a visitor", func(r *http.Request) (chatguard.User, error) {
+		{"a visitor with a name as ID", func(r *http.Request) (chatguard.User, error) {
 			user, err := address(r)
 			user.ID = r.Header.Get("X-User")
 			return user, err
-		}, "address:203.0.113.9", 500},
+		}, "anna", 500},
+		{"an address of the program's own", func(r *http.Request) (chatguard.User, error) {
+			return chatguard.User{ID: r.Header.Get("X-User"), Visitor: true}, nil
+		}, "address:203.0.113.9", 200},
 		{"refused before", func(r *http.Request) (chatguard.User, error) {
 			if _, err := address(r); err != nil {
 				return chatguard.User{}, err

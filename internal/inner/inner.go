@@ -10,13 +10,6 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Visitor returns a user with the reserved ID of a visitor. IsVisitor reports whether a user has the
-// ID with which Visitor returned it, so that a program can't use IDs of visitors for other users.
-var (
-	Visitor   = hook.Visitor.(func(id string) chatguard.User)
-	IsVisitor = hook.IsVisitor.(func(chatguard.User) bool)
-)
-
 // Guard is the part of a chatguard.Guard that its API doesn't promise.
 type Guard interface {
 	// Explain judges a message like Peek. It also returns the author's usage of every limit, in the

@@ -13,6 +13,4 @@ var (
 	Inner   func(guard any) any                   // the inner.Guard of a *chatguard.Guard
 	At      func(guard any, at time.Time) any     // its inner.GuardAt
 	Compile func(policy any) (limits.Sets, error) // of a chatguard.Policy
-
-	Visitor, IsVisitor any // the variables of package inner
 )
