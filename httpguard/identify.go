@@ -31,9 +31,9 @@ func Anonymous(*http.Request) (chatguard.User, error) {
 }
 
 // ByAddress identifies visitors by the address that the request comes from, as ClientAddress
-// returns it. The user ID is that of connguard.AddressID. Everyone behind one address is therefore one
-// user. For a request without an address, such as one over a Unix socket, it returns an error and
-// no user.
+// returns it. The user ID is that of connguard.AddressID. Everyone behind one address is therefore
+// one user. For a request without an address, such as one over a Unix socket, it returns an error
+// and no user.
 func ByAddress(opts *AddressOptions) func(*http.Request) (chatguard.User, error) {
 	bits := opts.bits()
 	return func(r *http.Request) (chatguard.User, error) {

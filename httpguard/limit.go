@@ -120,7 +120,8 @@ type limiter struct {
 //
 // A request has spent its cost when the handler is called. Unless Counts says otherwise, Limit
 // gives nothing back if the handler panics or answers with an error; the handler can, with
-// KeepVerdict, VerdictFrom and Guard.Refund. It gives back what a delayed request has spent if the client doesn't wait.
+// KeepVerdict, VerdictFrom and Guard.Refund. It gives back what a delayed request has spent if the
+// client doesn't wait.
 //
 // Limit calls identify before it judges, so it doesn't limit how often an address can guess keys.
 // Put another Limit with ByAddress around it for that.
