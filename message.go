@@ -87,9 +87,9 @@ type User struct {
 	// Message.Validate returns an error for an unknown one. The zone of a UserOverride takes
 	// precedence.
 	Timezone string
-	// Visitor says that the user isn't signed in, and has one of the IDs that package connguard
-	// reserves for visitors. Packages connguard and httpguard refuse these IDs if Visitor isn't
-	// set, and other IDs if it is. The Guard ignores Visitor.
+	// Visitor says that the user isn't signed in. The ID is then connguard.AnonymousID or one that
+	// connguard.AddressID returns. Packages connguard and httpguard refuse these IDs without
+	// Visitor, and all others with it. The Guard ignores Visitor.
 	Visitor bool
 }
 

@@ -11,7 +11,7 @@ import (
 func (g inner) Quotas(v *Verdict) *limits.Quotas {
 	cs, policy, at := &g.channels, g.channels.basePolicy(), v.At.UnixNano()
 	if v.Tightest == "" {
-		return nil
+		return &noQuotas
 	}
 	var own [limits.Scopes]map[string]limits.Numbers
 	var table *limits.Table
@@ -29,6 +29,8 @@ func (g inner) Quotas(v *Verdict) *limits.Quotas {
 	}
 	return policy.quotasOf(v.roles, at)
 }
+
+var noQuotas limits.Quotas
 
 // Granted implements inner.Guard.
 func (g inner) Granted(v *Verdict) int { return v.granted }

@@ -241,7 +241,8 @@ func TestSession_ReservedIDs(t *testing.T) {
 		}
 		visitor := named(id)
 		visitor.Visitor = true
-		if err := session.Admit(t.Context(), visitor, "lobby"); (err == nil) != test.visitor {
+		err = session.Admit(t.Context(), visitor, "lobby")
+		if (err == nil) != test.visitor || IsReservedID(id) == errors.Is(err, ErrReservedID) {
 			t.Errorf("a visitor %q: %v", id, err)
 		}
 		session.Close()

@@ -55,12 +55,12 @@ func ExampleSession_Admit() {
 			user = chatguard.User{ID: connguard.AddressID(addr, 64), Visitor: true}
 		}
 		err = session.Admit(context.Background(), user, "lobby")
-		fmt.Printf("%q is reserved: %v, %v\n", session.User().ID, connguard.IsReservedID(name), errors.Is(err, connguard.ErrReservedID))
+		fmt.Printf("%q enters as %q; reserved: %v, %v\n", name, session.User().ID, connguard.IsReservedID(name), errors.Is(err, connguard.ErrReservedID))
 	}
 	// Output:
-	// "anna" is reserved: false, false
-	// "" is reserved: true, true
-	// "address:2001:db8:1:2::/64" is reserved: false, false
+	// "anna" enters as "anna"; reserved: false, false
+	// "address:192.0.2.7" enters as ""; reserved: true, true
+	// "" enters as "address:2001:db8:1:2::/64"; reserved: false, false
 }
 
 func ExampleAddressKey() {

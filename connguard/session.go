@@ -56,19 +56,19 @@ func endedContext(cause error) context.Context {
 
 // Admit makes a user the author of the connection's messages. It spends one of the user's
 // connection attempts. channelID is the channel that is used for messages without a channel; empty
-// means that each message names its own. Users must not be able to choose another user's ID. A
-// client that isn't signed in is a User with Visitor, whose ID is one of AddressID, or AnonymousID
-// if its connections are limited by address only.
+// means that each message names its own. Users must not be able to choose another user's ID. For a
+// client that isn't signed in, set User.Visitor, and use an ID of AddressID, or AnonymousID, whose
+// connections are limited by address only.
 //
 // The error is a *chatguard.ThrottledError, ErrConnections, that of a context that has ended, or a
-// mistake of the program, such as ErrReservedID or chatguard.ErrInvalid.
-// After an error, the connection still counts for its address, and the client may sign in again. An
-// admitted session keeps its user: another Admit is an error, and so is one after Close.
+// mistake of the program, such as ErrReservedID or chatguard.ErrInvalid. After an error, the
+// connection still counts for its address, and the client may sign in again. An admitted session
+// keeps its user: another Admit is an error, and so is one after Close.
 func (s *Session) Admit(ctx context.Context, user chatguard.User, channelID string) error {
 	switch {
 	case s == nil:
 		return ErrNoSession
-	case user.ID != "" && IsReservedID(user.ID) != user.Visitor:
+	case IsReservedID(user.ID) != user.Visitor:
 		return fmt.Errorf("connguard: a user has the ID %q: %w", user.ID, ErrReservedID)
 	}
 	if err := ctx.Err(); err != nil {

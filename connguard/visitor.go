@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ErrReservedID says that a user without User.Visitor has a reserved ID, AnonymousID or one of
-// AddressID, or that a user with it has another one. A user who could choose a reserved ID could
-// use up the allowance of visitors, or avoid some limits.
-var ErrReservedID = errors.New("connguard: the IDs of AnonymousID and AddressID are reserved for users with User.Visitor, who have no others: don't let users choose their ID")
+// ErrReservedID says that a user's ID and User.Visitor don't fit: AnonymousID and the IDs of
+// AddressID need Visitor, and other IDs must not have it. A user who could choose a reserved ID
+// could use up the allowance of visitors, or avoid some limits.
+var ErrReservedID = errors.New("connguard: AnonymousID and the IDs of AddressID are reserved for users with User.Visitor, and other users must not have it: set it for them only, and don't let users choose these IDs")
 
 // AnonymousID is the user ID shared by all visitors who aren't signed in, and who have a single
 // allowance of messages. Their connections are limited by address only.

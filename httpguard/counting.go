@@ -27,10 +27,10 @@ func (w *countingWriter) answered(status int) {
 		return
 	}
 	w.known = true
-	if w.limiter.Counts(status) || status >= 499 && w.request.Context().Err() != nil {
+	if w.limiter.Counts(status) || status >= 499 && w.request.Context().Err() == context.Canceled {
 		return
 	}
-	// It is given back even if the client has hung up since.
+	// The request's context may have ended, and the refund must not end with it.
 	if err := w.limiter.guard.Refund(context.Background(), w.verdict); err != nil {
 		w.limiter.refuser.log().LogAttrs(context.WithoutCancel(w.request.Context()), slog.LevelError, "httpguard: a request counts although it should not", slog.Any("error", err))
 	}

@@ -76,16 +76,23 @@ func TestLimit_CountsByStatus(t *testing.T) {
 func TestLimit_CountsHangUps(t *testing.T) {
 	for _, test := range []struct {
 		status int
-		gone   bool
-		left   int // of 2, after one request
+		cause  error // of the end of the request's context
+		left   int   // of 2, after one request
 	}{
-		{502, false, 2}, {499, false, 2}, {404, false, 2}, {200, false, 1},
-		{502, true, 1}, {499, true, 1}, {404, true, 2}, {200, true, 1},
+		{502, nil, 2}, {499, nil, 2}, {404, nil, 2}, {200, nil, 1},
+		{502, context.Canceled, 1}, {499, context.Canceled, 1}, {404, context.Canceled, 2}, {200, context.Canceled, 1},
+		{504, context.DeadlineExceeded, 2}, // the server's own
 	} {
 		ctx, hangUp := context.WithCancel(t.Context())
+		if test.cause == context.DeadlineExceeded {
+			ctx, hangUp = context.WithDeadline(t.Context(), monday.AddDate(-10, 0, 0))
+		}
 		l := newCounting(t, func(status int) bool { return status < 400 }, func(w http.ResponseWriter, _ *http.Request) {
-			if test.gone {
+			if test.cause == context.Canceled {
 				hangUp()
+			}
+			if ctx.Err() != test.cause {
+				t.Errorf("%+v: the context has ended because of %v", test, ctx.Err())
 			}
 			w.WriteHeader(test.status)
 		})

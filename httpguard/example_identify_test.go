@@ -104,7 +104,7 @@ func refuse(w http.ResponseWriter, _ *http.Request, err error) {
 func ExampleSetHeaders() {
 	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))
 	for range 2 {
-		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: httpguard.MainChannel, User: chatguard.User{ID: connguard.AnonymousID}})
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: httpguard.MainChannel, User: chatguard.User{ID: connguard.AnonymousID, Visitor: true}})
 		if err != nil {
 			log.Fatal(err)
 		}

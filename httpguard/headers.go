@@ -20,8 +20,8 @@ import (
 //   - RateLimit-Policy lists each limit that applies to the author, with its quota (q) and the
 //     seconds in which the whole quota is restored (w).
 //   - RateLimit describes the tightest limit: what remains of its quota (r), and after how many
-//     seconds more remains (t). t is absent if the message passes a sliding window, a sliding log
-//     or a cascade. Both headers follow the Internet-Draft
+//     seconds more remains (t). For a sliding window, a sliding log or a cascade, t is absent unless
+//     RetryAfter is positive. Both headers follow the Internet-Draft
 //     draft-ietf-httpapi-ratelimit-headers-11. It isn't a standard: later drafts may differ, and a
 //     proposed change renames r and t.
 //
@@ -41,7 +41,8 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 // AddHeaders is like SetHeaders for a message that several Guards judge, or one Guard in several
 // channels: RateLimit and RateLimit-Policy keep the limits that they list already.
 func AddHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
-	new(headerValues).add(h, quotasOf(inner.Of(guard), &v), &v, "")
+	g := inner.Of(guard)
+	new(headerValues).add(h, g.Quotas(&v), g.Granted(&v), &v, "")
 }
 
 // The names of the headers in canonical form.
@@ -74,44 +75,21 @@ func (s *headerValues) set(h http.Header, name, value string) {
 	s.used++
 }
 
-// verdictQuotas are the quotas that apply to the author of a verdict. They are looked up once, so
-// that all headers describe the same policy.
-type verdictQuotas struct {
-	*limits.Quotas // nil: none
-	granted        int
-}
-
-func quotasOf(guard inner.Guard, v *chatguard.Verdict) verdictQuotas {
-	return verdictQuotas{guard.Quotas(v), guard.Granted(v)}
-}
-
-// tightest returns the quota of the verdict's tightest limit. It returns nil if the limit only
-// observes, or no longer exists.
-func (q verdictQuotas) tightest(v *chatguard.Verdict) *limits.Quota {
-	if q.Quotas == nil {
-		return nil
-	}
-	return q.Find(v.Tightest)
-}
-
 // add is AddHeaders. With a secret, RateLimit has a partition key. One text has all values, so that
-// they take one allocation.
-func (s *headerValues) add(h http.Header, quotas verdictQuotas, v *chatguard.Verdict, secret string) {
+// they take one allocation. quotas and granted are those of inner.Guard.
+func (s *headerValues) add(h http.Header, quotas *limits.Quotas, granted int, v *chatguard.Verdict, secret string) {
 	var room [128]byte
 	b := room[:0]
 	if v.RetryAfter > 0 && !v.Allowed {
 		b = strconv.AppendInt(b, seconds(v.RetryAfter), 10)
 	}
-	retryEnd, policy := len(b), ""
-	if quotas.Quotas != nil {
-		policy = quotas.Text
-	}
+	retryEnd, policy := len(b), quotas.Text
 	if policy != "" && len(h[headerPolicy]) > 0 {
 		b = append(appendList(b, h[headerPolicy]), policy...)
 	}
 	policyEnd := len(b)
-	if q := quotas.tightest(v); q != nil {
-		b = appendServiceLimit(appendList(b, h[headerLimit]), q, v, quotas.granted, secret)
+	if q := quotas.Find(v.Tightest); q != nil { // else the limit only observes, or no longer exists
+		b = appendServiceLimit(appendList(b, h[headerLimit]), q, v, granted, secret)
 	}
 	text := string(b)
 	if retryEnd > 0 {
@@ -133,18 +111,19 @@ func (s *headerValues) add(h http.Header, quotas verdictQuotas, v *chatguard.Ver
 // how much of that is used and how much remains, -Reset is the Unix time at which the whole quota
 // is restored, and -Resource is the limit's name. If they describe a limit already, they keep the
 // one of which less remains; a limit that throttles replaces any other. AddXRateLimit sets nothing
-// if SetHeaders doesn't.
+// if SetHeaders sets no RateLimit.
 func AddXRateLimit(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
-	addXRateLimit(h, quotasOf(inner.Of(guard), &v), &v)
+	g := inner.Of(guard)
+	addXRateLimit(h, g.Quotas(&v), g.Granted(&v), &v)
 }
 
 // addXRateLimit is AddXRateLimit.
-func addXRateLimit(h http.Header, quotas verdictQuotas, v *chatguard.Verdict) {
-	q := quotas.tightest(v)
+func addXRateLimit(h http.Header, quotas *limits.Quotas, granted int, v *chatguard.Verdict) {
+	q := quotas.Find(v.Tightest)
 	if q == nil || v.Allowed && isTighter(h[headerRemaining], v.Remaining) {
 		return
 	}
-	quota := max(q.Messages+quotas.granted, v.Remaining) // after a change, less may be allowed than remained
+	quota := max(q.Messages+granted, v.Remaining) // after a change, less may be allowed than remained
 	var room [80]byte
 	b, ends := room[:0], [4]int{}
 	for i, n := range [...]int64{int64(quota), int64(quota - v.Remaining), int64(v.Remaining), v.ResetAt.Add(time.Second - 1).Unix()} {
@@ -210,8 +189,8 @@ func appendPartition(b []byte, secret string, v *chatguard.Verdict) []byte {
 }
 
 // moreAfter returns the maximum time from v until more messages of the quota remain; v must be a
-// verdict whose Tightest limit has this quota. ok is false if that time isn't known, which happens
-// with a Cascade, a SlidingWindow or a SlidingLog that allows the message.
+// verdict whose Tightest limit has this quota. ok is false if that time isn't known: for a Cascade,
+// a SlidingWindow or a SlidingLog without RetryAfter.
 func moreAfter(q *limits.Quota, v *chatguard.Verdict, granted int) (wait time.Duration, ok bool) {
 	whole := max(0, v.ResetAt.Sub(v.At))
 	switch {

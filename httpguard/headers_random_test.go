@@ -35,7 +35,7 @@ func TestSetHeaders_StructuredFields(t *testing.T) {
 					v := drawVerdict(t, r, g, at)
 					secret := []string{"", "secret"}[r.IntN(2)]
 					h := http.Header{}
-					new(headerValues).add(h, quotasOf(inner.Of(g), &v), &v, secret)
+					new(headerValues).add(h, inner.Of(g).Quotas(&v), inner.Of(g).Granted(&v), &v, secret)
 					AddXRateLimit(h, g, v)
 					checkFields(t, g, v, h, secret)
 					total++

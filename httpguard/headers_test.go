@@ -196,8 +196,8 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 	if err := inner.At(g, monday).SetChannelPolicy("1", p); err != nil {
 		t.Fatal(err)
 	}
-	if v.Tightest = "daily"; v.Remaining < 2 {
-		t.Fatalf("%d remain", v.Remaining)
+	if v.Tightest != "daily" || v.Remaining < 2 {
+		t.Fatalf("%d remain of %s", v.Remaining, v.Tightest)
 	}
 	h = http.Header{}
 	if AddXRateLimit(h, g, v); h.Get("X-RateLimit-Used") != "0" || h.Get("X-RateLimit-Limit") != h.Get("X-RateLimit-Remaining") {

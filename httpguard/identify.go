@@ -18,7 +18,7 @@ var ErrNobody = errors.New("httpguard: the request doesn't identify a known user
 // identified returns the user whom identify identifies.
 func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request) (chatguard.User, error) {
 	user, err := identify(r)
-	if err == nil && user.ID != "" && connguard.IsReservedID(user.ID) != user.Visitor {
+	if err == nil && connguard.IsReservedID(user.ID) != user.Visitor {
 		err = fmt.Errorf("httpguard: identify returned the ID %q: %w", user.ID, connguard.ErrReservedID)
 	}
 	return user, err

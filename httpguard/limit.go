@@ -29,9 +29,9 @@ type LimitOptions struct {
 	// Channel returns the channel in which the request counts. Requests in different channels have
 	// separate allowances, and a channel can have its own policy. A func that returns the request's
 	// Pattern limits each route of an http.ServeMux separately, if Limit is around the handlers of
-	// the routes: around the ServeMux, the Pattern is still empty, which is a mistake. Return only
-	// names from a fixed list: a client that could choose the name could choose a fresh allowance.
-	// Nil means MainChannel.
+	// the routes. Around the outermost ServeMux, the Pattern is still empty, which is a mistake.
+	// Return only names from a fixed list: a client that could choose the name could choose a fresh
+	// allowance. Nil means MainChannel.
 	Channel func(*http.Request) string
 
 	// Cost returns how many messages the request counts as. A request that costs 0 passes in any
@@ -43,9 +43,9 @@ type LimitOptions struct {
 	// the request is served, so requests at the same time can't exceed the limit, and the headers
 	// include it. It is given back as soon as a status is written that doesn't count. A request
 	// whose handler panics or returns without an answer counts, because others may answer it; a
-	// connection that was taken over has status 101. A status from 499 counts in any case if the
-	// client has hung up, because that is how handlers answer then. Nil means that all requests
-	// count.
+	// connection that was taken over has status 101. If the client has hung up, a status of 499 or
+	// above counts whatever Counts says: otherwise clients could hang up to get work for free. Nil
+	// means that all requests count.
 	Counts func(status int) bool
 
 	// MaxInFlight is the maximum number of requests of a user that are served at once, in all
@@ -68,8 +68,8 @@ type LimitOptions struct {
 	// never helps.
 	Headers func(http.Header, chatguard.Verdict)
 
-	// XRateLimit also sets the headers that older clients read, as AddXRateLimit does. Set it in
-	// each Limit around another. It has no effect with a func in Headers.
+	// XRateLimit also sets the headers that older clients read, as AddXRateLimit does. If
+	// one Limit is around another, set it in both. It has no effect with a func in Headers.
 	XRateLimit bool
 
 	// PartitionSecret adds a partition key to RateLimit (pk): the first 8 bytes of a SHA-256 hash
@@ -213,12 +213,12 @@ func (l *limiter) judge(v *chatguard.Verdict, r *http.Request, user chatguard.Us
 	if l.Headers != nil {
 		l.Headers(h, *v)
 	} else {
-		quotas := quotasOf(l.inner, v)
-		if values.add(h, quotas, v, l.PartitionSecret); l.XRateLimit {
-			addXRateLimit(h, quotas, v)
+		quotas, granted := l.inner.Quotas(v), l.inner.Granted(v)
+		if values.add(h, quotas, granted, v, l.PartitionSecret); l.XRateLimit {
+			addXRateLimit(h, quotas, granted, v)
 		}
 	}
-	if v.Delay == 0 {
+	if v.Delay == 0 { // Hold would copy the verdict
 		return nil
 	}
 	if err := v.Hold(r.Context()); err != nil {

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +133,7 @@ func TestLimit_Refusals(t *testing.T) {
 		{"an error", identifyAs("", broken), LimitOptions{}, 500, mistake, "10.0.0.5"},
 		{"no user ID", identifyAs("", nil), LimitOptions{}, 500, mistake, "the user ID is empty"},
 		{"a reserved ID", identifyAs(connguard.AnonymousID, nil), LimitOptions{}, 500, mistake, "reserved"},
+		{"a visitor without an ID", func(*http.Request) (chatguard.User, error) { return chatguard.User{Visitor: true}, nil }, LimitOptions{}, 500, mistake, "reserved"},
 		{"a visitor with another ID", func(*http.Request) (chatguard.User, error) { return chatguard.User{ID: "anna", Visitor: true}, nil }, LimitOptions{}, 500, mistake, "reserved"},
 		{"no channel", Anonymous, LimitOptions{Channel: func(*http.Request) string { return "" }}, 500, mistake, "the channel ID is empty"},
 		{"a negative cost", Anonymous, LimitOptions{Cost: costs(-1)}, 500, mistake, "the cost is negative"},
@@ -218,7 +220,7 @@ func TestLimit_NestedHeaders(t *testing.T) {
 		"RateLimit": `"all";r=1;t=20, "burst";r=0;t=4`, "X-RateLimit-Resource": "burst", "Retry-After": "4"})
 }
 
-// Of the headers X-RateLimit, those of the limit that refuses come first, even if more remains.
+// X-RateLimit-* describe the limit that refuses, even if more of it remains.
 func TestLimit_NestedRefusal(t *testing.T) {
 	l := newLimited(t, &LimitOptions{XRateLimit: true})
 	wide := newEnforcingGuard(t, func(p *chatguard.Policy) {
@@ -231,22 +233,25 @@ func TestLimit_NestedRefusal(t *testing.T) {
 		"X-RateLimit-Resource": "wide", "X-RateLimit-Remaining": "4", "RateLimit": `"burst";r=1;t=4, "wide";r=4;t=0`, "Retry-After": ""})
 }
 
-// A verdict never reaches another request, although their memory is used again.
+// A verdict never reaches another request, although its memory is used again.
 func TestLimit_KeepsRequestsApart(t *testing.T) {
 	l := newLimited(t, nil)
 	identify := func(r *http.Request) (chatguard.User, error) { return chatguard.User{ID: r.Header.Get("X-User")}, nil }
 	channel := func(r *http.Request) string { return r.Header.Get("X-User") + "'s" }
-	check := func(t *testing.T, r *http.Request, v chatguard.Verdict, allowed bool) {
-		if user := r.Header.Get("X-User"); v.UserID != user || v.ChannelID != user+"'s" || v.Allowed != allowed {
+	var passed, refused atomic.Int32
+	check := func(r *http.Request, v chatguard.Verdict, allowed bool, count *atomic.Int32) {
+		count.Add(1)
+		user := r.Header.Get("X-User")
+		if v.UserID != user || v.ChannelID != user+"'s" || v.Allowed != allowed || (v.Limit == "") != allowed {
 			t.Errorf("the verdict of %s: %+v", user, v)
 		}
 	}
 	handler := mustLimit(t, l.guard, identify, &LimitOptions{KeepVerdict: true, Channel: channel, Refused: func(w http.ResponseWriter, r *http.Request, err error) {
-		check(t, r, err.(*chatguard.ThrottledError).Verdict, false)
+		check(r, err.(*chatguard.ThrottledError).Verdict, false, &refused)
 		w.WriteHeader(http.StatusTooManyRequests)
 	}})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		v, _ := VerdictFrom(r.Context())
-		check(t, r, v, true)
+		check(r, v, true, &passed)
 		if v.Remaining == 0 {
 			panic(http.ErrAbortHandler)
 		}
@@ -265,6 +270,9 @@ func TestLimit_KeepsRequestsApart(t *testing.T) {
 		})
 	}
 	served.Wait()
+	if passed.Load() != 16*150 || refused.Load() != 16*150 {
+		t.Errorf("%d passed, %d were refused", passed.Load(), refused.Load())
+	}
 }
 
 // The verdict is kept whatever it says, and whatever counts.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 const second = int64(time.Second)
@@ -125,7 +127,7 @@ func TestClock_Server(t *testing.T) {
 	if skew < minSkew || h.RoundTrip <= 0 {
 		t.Errorf("skew %s, %+v", skew, h)
 	}
-	if n := testing.AllocsPerRun(100, func() { s.Clock() }); n != 0 {
+	if n := waittest.Allocs(func() { s.Clock() }); n != 0 {
 		t.Errorf("Clock allocates %v times", n)
 	}
 }

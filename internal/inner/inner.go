@@ -24,8 +24,9 @@ type Guard interface {
 	// the author before the message. It ignores the message's Cost, unless that is negative.
 	Left(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error)
 	// Quotas returns the quotas that apply to the author of the message that v is about, at its
-	// time. They have the author's own numbers, or else those of the author's roles. It returns nil
-	// if the author is exempt, or if there are no limits. The caller must not change the result.
+	// time. They have the author's own numbers, or else those of the author's roles. It returns no
+	// quotas if the author is exempt, or if there are no limits. The caller must not change the
+	// result.
 	Quotas(v *chatguard.Verdict) *limits.Quotas
 
 	// Granted returns how many of the messages in the verdict's Remaining are granted ones.

@@ -213,8 +213,8 @@ func (f *facts) steps(g *chatguard.Guard, steps ...step) {
 		if err != nil {
 			f.Fatalf("step %d: %v", i, err)
 		}
-		if quotas := inner.Of(g).Quotas(&got.Verdict); quotas != nil {
-			got.quota = quotas.Find(got.Tightest).Messages
+		if quota := inner.Of(g).Quotas(&got.Verdict).Find(got.Tightest); quota != nil {
+			got.quota = quota.Messages
 		}
 		for _, want := range s.want {
 			value := want.of(got)

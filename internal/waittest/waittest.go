@@ -1,5 +1,5 @@
-// Package waittest waits in tests for what other goroutines and programs do, and collects what they
-// write.
+// Package waittest waits in tests for what other goroutines and programs do, collects what they
+// write, and counts allocations beside them.
 package waittest
 
 import (
