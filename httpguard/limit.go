@@ -68,8 +68,8 @@ type LimitOptions struct {
 	// never helps.
 	Headers func(http.Header, chatguard.Verdict)
 
-	// XRateLimit also sets the headers that older clients read, as AddXRateLimit does. If
-	// one Limit is around another, set it in both. It has no effect with a func in Headers.
+	// XRateLimit also sets the headers that older clients read, as AddXRateLimit does. If one Limit
+	// is around another, set it in both. It has no effect with a func in Headers.
 	XRateLimit bool
 
 	// PartitionSecret adds a partition key to RateLimit (pk): the first 8 bytes of a SHA-256 hash
