@@ -162,6 +162,7 @@ function begin() {
 // open starts the scene of a link. It plays unless the link names a time; from is where it begins.
 export function open(from = NaN) {
   kept = [...lab.sent];
+  clock.pause(); // the scene before doesn't go on in this one
   clock.setSpeed(lab.speed);
   jumpsTo = lab.at ?? from;
   begin();

@@ -1,4 +1,4 @@
-// A lane of the Lab in a DOM: what the engine refuses is shown beside its field.
+// The Lab in a DOM: what the engine refuses is shown beside its field, and a link opens at its time.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -9,7 +9,7 @@ import { answer, refuse } from "../../testing/server.js";
 const { state } = await import("../../static/app/core/state.js");
 const { html, render } = await import("../../static/vendor/htm-preact.js");
 const { EditLane } = await import("../../static/lab/edit.js");
-const { send } = await import("../../static/lab/player.js");
+const { clock, open, send } = await import("../../static/lab/player.js");
 const { change, isMarked, lab, newLane, onChange } = await import("../../static/lab/state.js");
 
 test("lab: the field of a refused value is marked", async (t) => {
@@ -29,4 +29,16 @@ test("lab: the field of a refused value is marked", async (t) => {
   assert.deepEqual([all("[aria-invalid=true]").length, find(`#${id}`).getAttribute("aria-invalid"), isMarked(lab), lab.problem], [1, "true", true, "lane 2: …"]);
   change((l) => (l.edited = first.id));
   assert.equal(isMarked(lab), false); // the page says it elsewhere
+});
+
+test("lab: a link that names a time stands there, although another scene was playing", (t) => {
+  const { performance } = globalThis;
+  let wall = performance.now();
+  globalThis.performance = /** @type {any} */ ({ now: () => ++wall }); // time passes with each look at it
+  t.after(() => (globalThis.performance = performance));
+  onChange(() => {}); // nothing is drawn
+  clock.play();
+  change((l) => Object.assign(l, { lanes: [], sent: [], traffic: { kind: "hand" }, at: 0 }));
+  open();
+  assert.deepEqual([clock.isPlaying(), clock.now()], [false, 0]);
 });
