@@ -108,13 +108,19 @@ func (w *plainPolicy) clear(scope Scope, row *plainRow) {
 	}
 }
 
+// neverSeen is the user of the rows of new users. A change of unit can begin a period for them, too.
+const neverSeen = "\x00"
+
 // forget forgets the rows that the tables have dropped, because they equaled a new user's. The
 // clock may then go back to a time at which they didn't.
 func (w *plainPolicy) forget(tables [Scopes]*Table) {
 	for key, row := range w.rows {
-		if !tables[key.scope].has(key.user) {
+		if key.user != neverSeen && !tables[key.scope].has(key.user) {
 			row.ledgers = nil
 			w.clear(key.scope, row)
+			for name, l := range w.row(plainKey{key.scope, neverSeen}).ledgers {
+				row.ledgers[name] = l.clone()
+			}
 			row.last, row.roles, row.exemption, row.exemptUntil = 0, Roles{}, ExemptByRole, 0
 		}
 	}
@@ -376,6 +382,9 @@ func (w *plainPolicy) refund(user string, n, at int64) {
 
 // change replaces limits by others of the same names, as of that time.
 func (w *plainPolicy) change(limits []Limit, strikes Strikes, now int64) {
+	for _, l := range w.limits {
+		w.row(plainKey{l.Scope, neverSeen})
+	}
 	for key, row := range w.rows {
 		at := max(now, row.last)
 		for _, l := range limits {
