@@ -4,6 +4,7 @@
 import { loadTexts, t } from "../../text/text.js";
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
+import "../core/clicks.js";
 import { restore } from "../core/preferences.js";
 import { fragment, pages, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";

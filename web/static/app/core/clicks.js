@@ -1,0 +1,56 @@
+// @ts-check
+// A page that loads this module ignores clicks that nobody means: the second click of a double
+// click, which would undo the first or hit what the first has moved, and a click on what has come
+// under a mouse at rest just now, because the page has changed. It also ignores that a held Enter
+// key repeats itself.
+
+const pause = 500; // ms: so fast is a second tap, and a click on something that the person hasn't seen yet
+const reach = 24; // between the taps of a double tap, px
+
+const controls = "a, button, input, label, select, summary, [role=option]";
+
+// under is the control under the mouse; since is when it came there by itself, ms.
+/** @type {{x: number, y: number, control: Element | null, since: number}} */
+let under = { x: NaN, y: NaN, control: null, since: -Infinity };
+
+// press is the last press of a button or a finger, and whether its click is ignored.
+let press = { x: NaN, y: NaN, at: -Infinity, isUnmeant: false };
+
+// look notes what is under the mouse. Browsers also send such an event if only the page has moved.
+/** @param {PointerEvent} event */
+function look({ target, clientX: x, clientY: y, pointerType, timeStamp }) {
+  if (pointerType !== "mouse") return;
+  const control = /** @type {Element} */ (target).closest?.(controls) ?? null;
+  const isAtRest = x === under.x && y === under.y;
+  if (!isAtRest || control !== under.control) under = { x, y, control, since: isAtRest ? timeStamp : -Infinity };
+}
+
+/** @param {PointerEvent} event */
+function pressed(event) {
+  look(event);
+  const { clientX: x, clientY: y, pointerType, timeStamp: at } = event;
+  const isSecondTap = at - press.at < pause && Math.hypot(x - press.x, y - press.y) < reach;
+  press = { x, y, at, isUnmeant: pointerType === "mouse" ? at - under.since < pause : isSecondTap };
+}
+
+// forget is called if the person has moved the page.
+const forget = () => (under = { ...under, x: NaN });
+
+/** @param {Event} event */
+function ignore(event) {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+addEventListener("pointermove", look, true);
+addEventListener("pointerover", look, true);
+addEventListener("pointerdown", pressed, true);
+addEventListener("scroll", forget, true);
+addEventListener("keydown", (event) => {
+  forget();
+  if (event.repeat && event.key === "Enter" && !/** @type {Element} */ (event.target).matches?.("textarea")) ignore(event); // a text gets new lines
+}, true);
+
+// detail counts the clicks of a mouse by the person's own double-click speed. A click by the
+// keyboard has 0.
+addEventListener("click", (event) => (event.detail > 1 || (event.detail > 0 && press.isUnmeant)) && ignore(event), true);

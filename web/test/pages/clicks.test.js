@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { window } from "../../testing/page.js"; // the dashboard loads core/clicks.js
+
+// pressing returns what a person does with one pointer, at a place and at times of the test's own.
+// A click returns whether the page has heard of it.
+function pressing(pointerType) {
+  const fire = (of, Type, type, options) => {
+    const event = new Type(type, { bubbles: true, cancelable: true, pointerType, ...options });
+    Object.defineProperty(event, "timeStamp", { value: options.at });
+    of.dispatchEvent(event);
+    return event;
+  };
+  const move = (of, at, clientX = 50) => fire(of, window.PointerEvent, "pointermove", { at, clientX, clientY: 50 });
+  const click = (of, at, { detail = 1, clientX = 50 } = {}) => {
+    fire(of, window.PointerEvent, "pointerdown", { at, clientX, clientY: 50 });
+    return !fire(of, window.PointerEvent, "click", { at, clientX, clientY: 50, detail }).defaultPrevented;
+  };
+  return { move, click };
+}
+
+function buttons() {
+  document.body.insertAdjacentHTML("beforeend", '<div id="two"><button><span>one</span></button><button>two</button></div>');
+  const [one, two] = document.querySelectorAll("#two button");
+  return [one, two, () => document.querySelector("#two").remove()];
+}
+
+test("clicks: a double click of a mouse counts once, however slow it is", () => {
+  const [one, two, done] = buttons(), { click } = pressing("mouse");
+  assert.deepEqual([click(one, 1000), click(one, 1900, { detail: 2 }), click(one, 2800, { detail: 3 }), click(one, 2900), click(two, 3000, { clientX: 90 })], [true, false, false, true, true]);
+  done();
+});
+
+test("clicks: of two fast taps at about the same place, only the first counts", () => {
+  const [one, two, done] = buttons(), { click } = pressing("touch");
+  assert.deepEqual([click(one, 1000), click(two, 1150, { clientX: 60 }), click(one, 1649), click(one, 2149)], [true, false, false, true]);
+  assert.deepEqual([click(one, 5000), click(two, 5150, { clientX: 90 })], [true, true]);
+  done();
+});
+
+test("clicks: what comes under a mouse at rest can't be clicked at once", () => {
+  const [one, two, done] = buttons(), { move, click } = pressing("mouse");
+  move(one, 1000);
+  move(one.firstChild, 2000); // within the same control
+  assert.equal(click(one, 2100), true);
+  assert.equal(click(two, 3000), false); // the page has moved, and the browser hasn't said so yet
+  move(one, 4000);
+  assert.deepEqual([click(one, 4499), click(one, 4500)], [false, true]);
+  move(two, 6000, 90); // the person has gone there
+  assert.equal(click(two, 6001, { clientX: 90 }), true);
+  document.dispatchEvent(new Event("scroll"));
+  move(one, 7000, 90); // the person has scrolled
+  assert.equal(click(one, 7001, { clientX: 90 }), true);
+  done();
+});
+
+test("clicks: a held Enter key presses once, but makes new lines in a text", () => {
+  const [one, , done] = buttons();
+  one.insertAdjacentHTML("afterend", "<textarea></textarea>");
+  const press = (of, key, repeat) => of.dispatchEvent(new KeyboardEvent("keydown", { key, repeat, bubbles: true, cancelable: true }));
+  assert.deepEqual([press(one, "Enter", false), press(one, "Enter", true), press(one, "ArrowDown", true), press(one.nextSibling, "Enter", true)], [true, false, true, true]);
+  done();
+});
+
+test("clicks: a click by the keyboard always counts", () => {
+  const [one, , done] = buttons(), { click } = pressing("touch");
+  assert.deepEqual([click(one, 1000), click(one, 1001, { detail: 0 })], [true, true]);
+  done();
+});
