@@ -136,6 +136,7 @@ function focusWanted(s) {
   wanted.focus();
 }
 
+await loadTexts("shell", "now", "widgets", "words"); // drawing needs them
 addEventListener("hashchange", show);
 addEventListener("themechange", () => update(() => {})); // a name's colour depends on the theme
 addEventListener("storage", restore); // chosen in another window
@@ -149,7 +150,6 @@ setInterval(() => {
   if (!document.hidden) update(() => {}); // countdowns continue
 }, 1000);
 
-await loadTexts("shell", "now", "widgets", "words");
 restore();
 if (parse(location.hash).code) show();
 else enter();
