@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // hasButton returns a script that is true if the button of a switch can be pressed and its text is
@@ -49,4 +51,43 @@ func TestSwitchPage_TwoWindows(t *testing.T) {
 	}
 	w.Press("#raid")
 	other.See(hasButton("raid", "Start raid mode", ""))
+}
+
+// places are the places of the switches in the window.
+const places = `[...document.querySelectorAll(".switches :is(button, select)")].map((e) => {
+	const { x, y, width, height } = e.getBoundingClientRect();
+	return [e.id, x, y, width, height].join(" ");
+})`
+
+// TestSwitchPage_NothingMoves turns the switches on and off: each keeps its place, in each language
+// and in windows of all sizes.
+func TestSwitchPage_NothingMoves(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	widths := []int64{320, 390, 768, 980, 1280, 1920}
+	for _, tag := range language.All {
+		w.SetCookie("http://"+w.address, language.Cookie, tag)
+		w.Must(chromedp.Reload())
+		isOff := fmt.Sprintf(`document.documentElement.lang === %q && document.querySelector("#raid-length:enabled") && document.querySelectorAll(".switch-state").length === 0`, tag)
+		var off [][]string
+		w.See(isOff)
+		for _, width := range widths {
+			w.Must(chromedp.EmulateViewport(width, 800))
+			w.See(fmt.Sprintf("innerWidth === %d", width))
+			off = append(off, browsertest.Eval[[]string](w.Window, places))
+		}
+		w.Press("#pause")
+		w.Press("#raid")
+		w.See(`document.querySelectorAll(".switch-state").length === 2 && document.querySelector("#raid-length:disabled")`)
+		for i, width := range widths {
+			w.Must(chromedp.EmulateViewport(width, 800))
+			w.See(fmt.Sprintf("innerWidth === %d", width))
+			if on := browsertest.Eval[[]string](w.Window, places); fmt.Sprint(on) != fmt.Sprint(off[i]) || len(on) != 3 {
+				t.Errorf("%s, %d px: on, the switches are at %q; off, at %q", tag, width, on, off[i])
+			}
+		}
+		w.Press("#pause")
+		w.Press("#raid")
+		w.See(isOff)
+	}
 }

@@ -186,7 +186,7 @@ test("switches: raid mode lasts as long as chosen", async () => {
   await pick("#raid-length", "1h");
   await click("#raid");
   sendChannel({ raid_until: "2026-11-03T13:00:00Z" });
-  await see(() => text("#raid") === "End raid mode" && text("#raid-about") === "Raid mode until 13:00:00: stricter limits." && !find("#raid-length"));
+  await see(() => text("#raid") === "End raid mode" && text("#raid-about") === "Raid mode until 13:00:00: stricter limits." && find("#raid-length").disabled);
   await click("#raid");
   sendChannel({});
   await see(() => text("#raid") === "Start raid mode");

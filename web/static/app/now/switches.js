@@ -89,21 +89,21 @@ export function ChannelSwitches({ state }) {
       <${Switch} state=${state} name="pause" icon=${standing.pause ? "play" : "pause"} on=${t("shell.pause")} off=${t("shell.resume")} isOn=${Boolean(standing.pause)} />
       <span class="together">
         <${Switch} state=${state} name="raid" icon="raid" on=${t("shell.raid-start")} off=${t("shell.raid-end")} isOn=${Boolean(standing.raid)} />
-        ${!standing.raid && html`<${RaidLength} state=${state} />`}
+        <${RaidLength} state=${state} isOn=${Boolean(standing.raid)} />
       </span>
     </div>
   `;
 }
 
-// Switch is a single button, so that it keeps the focus when pressed. on and off are its labels.
+// Switch is a single button, so that it keeps the focus when pressed. on and off are its labels; it
+// has room for both, so that nothing moves.
 /** @param {{state: State, name: SwitchName, icon: string, on: string, off: string, isOn: boolean}} props */
 function Switch({ state, name, icon, on, off, isOn }) {
   const { busy } = state.pressed[name] ?? unpressed;
-  /** @param {MouseEvent} event */
-  const press = (event) => event.detail < 2 && turn(name, isOn ? "off" : "on", isOn ? "" : state.raidLength); // the second click of a double click would undo the first
+  const press = () => turn(name, isOn ? "off" : "on", isOn ? "" : state.raidLength);
   return html`
     <button type="button" id=${name} title=${about[name]} aria-disabled=${busy ? "true" : "false"} aria-describedby="${name}-about" onClick=${press}>
-      <${Icon} name=${icon} /> ${isOn ? off : on}
+      <${Icon} name=${icon} /> <span class="label" data-other=${isOn ? on : off}>${isOn ? off : on}</span>
     </button>
   `;
 }
@@ -111,12 +111,12 @@ function Switch({ state, name, icon, on, off, isOn }) {
 const lengths = ["5m", "30m", "1h", "3h"];
 
 // RaidLength chooses how long the next raid mode lasts. The first choice is the usual duration.
-/** @param {{state: State}} props */
-function RaidLength({ state: { channels, channel, raidLength } }) {
+/** @param {{state: State, isOn: boolean}} props */
+function RaidLength({ state: { channels, channel, raidLength }, isOn }) {
   const { raid_lasts: usual = "10m" } = channels.find((c) => c.id === channel) ?? {};
   const others = lengths.filter((length) => seconds(length) !== seconds(usual));
   return html`
-    <select id="raid-length" class="quiet" aria-label=${t("now.raid-length")} value=${raidLength} onChange=${(event) => update((s) => (s.raidLength = event.target.value))}>
+    <select id="raid-length" class="quiet" aria-label=${t("now.raid-length")} disabled=${isOn} value=${raidLength} onChange=${(event) => update((s) => (s.raidLength = event.target.value))}>
       ${["", ...others].map((length) => html`<option value=${length} selected=${length === raidLength}>${wait(seconds(length || usual) * 1000)}</option>`)}
     </select>
   `;
