@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -37,7 +38,14 @@ func firstEvening(t *testing.T, test func(s *simulation), adjust ...func(*simula
 // ask sends a request to the dashboard as the owner.
 func (s *simulation) ask(method, path, body string) *httptest.ResponseRecorder {
 	s.Helper()
+	return s.askWith(method, path, body, nil)
+}
+
+// askWith is ask with more headers.
+func (s *simulation) askWith(method, path, body string, more http.Header) *httptest.ResponseRecorder {
+	s.Helper()
 	r := httptest.NewRequestWithContext(s.Context(), method, "http://127.0.0.1:8080/api/v1"+path, strings.NewReader(body))
+	maps.Copy(r.Header, more)
 	r.Header.Set("Authorization", "Bearer "+string(s.config.Web.Token))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -42,14 +41,13 @@ func (s *status) channels() []live.Channel {
 	return list
 }
 
-// twitchChannels returns the channels of Twitch whose IDs are known. An ID is known once chatguard
-// has joined the channel, now or before the start.
+// twitchChannels returns the channels of Twitch whose IDs are known.
 func (s *status) twitchChannels() []live.Channel {
-	list := []live.Channel{}
-	for _, c := range s.twitch.Status().Channels {
-		if id := cmp.Or(c.RoomID, s.directory.id(c.Login)); id != "" {
+	list, reading, now := []live.Channel{}, s.twitch.Status(), time.Now()
+	for _, c := range reading.Channels {
+		if id := s.channelID(c); id != "" {
 			since, known := s.twitch.LiveSince(id)
-			list = append(list, live.Channel{ID: id, Login: c.Login, LiveSince: since, StreamsKnown: known})
+			list = append(list, live.Channel{ID: id, Login: c.Login, LiveSince: since, StreamsKnown: known, Unread: unreadOf(s.twitch, reading, c, now)})
 		}
 	}
 	return list

@@ -32,7 +32,7 @@ const namesThem = "`chatguard doctor` names them all"
 func (s *status) readings() []live.Connection {
 	var unread, renamed []live.Connection
 	for _, c := range s.twitch.Status().Channels {
-		shown := live.Connection{Channel: cmp.Or(c.RoomID, s.directory.id(c.Login), live.SeveralChannels), Name: "#" + c.Login}
+		shown := live.Connection{Channel: cmp.Or(s.channelID(c), live.SeveralChannels), Name: "#" + c.Login}
 		switch {
 		case c.ShutOut:
 			shown.State, shown.Detail = live.NotRead, c.Problem

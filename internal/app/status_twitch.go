@@ -71,8 +71,14 @@ func readingState(t *twitchbot.Connection, now time.Time) live.Connection {
 	case twitch.Connected:
 		c.State, c.Detail = live.Connected, strings.Join(slices.Concat(t.Anonymous(), readProblems(s)), "; ")
 	}
-	c.Brief = s.State != twitch.Connected && !s.LostAt.IsZero() && now.Sub(s.LostAt) < reconnectTime
+	c.Brief = isBrief(s, now)
 	return c
+}
+
+// isBrief reports whether the connection to the chat was lost so short ago that it is no trouble
+// yet.
+func isBrief(s twitch.Status, now time.Time) bool {
+	return s.State != twitch.Connected && !s.LostAt.IsZero() && now.Sub(s.LostAt) < reconnectTime
 }
 
 // readProblems returns the problems of channels that are read.

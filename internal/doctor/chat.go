@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/app"
@@ -10,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 // checkChat reads one channel for a moment, as a running chatguard would. Reading more channels
@@ -38,10 +38,11 @@ func (d *Doctor) checkChat(ctx context.Context) []Finding {
 		return []Finding{problem("correct twitch.channels in "+d.cfg.Path, "#%s can't be read over %s at %s: %s", login, transport, address, s.Channels[0].Problem)}
 	case s.State == twitch.Connected:
 		return []Finding{problem("correct twitch.channels in "+d.cfg.Path, "%s at %s doesn't let us into #%s", transport, address, login)}
-	case s.Detail == "":
-		s.Detail = noAnswer
 	}
-	trouble, _, _ := strings.Cut(s.Detail, "; connecting again")
+	trouble := noAnswer
+	if s.Failure != nil {
+		trouble = hostile.Detail(s.Failure.Error())
+	}
 	return []Finding{problem(networkFix+", or set twitch.transport to another one", "%s at %s can't be reached: %s", transport, address, trouble)}
 }
 

@@ -65,9 +65,7 @@ var documented = map[string]about{
 		says:    "The algorithms of limits with their parameters: bounds, suggested values, and which ones roles and users may override. Durations are in nanoseconds.",
 		answers: typeOf[algorithmList]()},
 	"GET /channels": {
-		says: "The channels served; the dashboard shows the first one by default. A channel whose ID isn't known yet is missing: GET /status says if it can't be read.", answers: typeOf[struct {
-			Channels []live.Channel `json:"channels"`
-		}]()},
+		says: "The channels served; the dashboard shows the first one by default. Its unread says why a channel isn't read now. Channels whose ID isn't known yet are in unidentified, for callers who may see all channels.", answers: typeOf[shownChannels]()},
 	"GET /overlay": {
 		says:  "What the overlay for streams shows of a channel: how many users are throttled now, and who was throttled last, newest first.",
 		query: params(inOneChannel), answers: typeOf[live.Overlay](), tagged: true},

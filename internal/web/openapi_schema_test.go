@@ -34,7 +34,7 @@ var components = map[string]reflect.Type{
 	"Channel": typeOf[live.Channel](), "Change": typeOf[journal.Change](), "Audit": typeOf[shownAudit](), "Entry": typeOf[shownEntry](), "Outcome": typeOf[journal.Outcome](),
 	"Frame": typeOf[live.Frame](), "Limit": typeOf[chatguard.Limit](), "LimitStatus": typeOf[limitinfo.Status](), "Override": typeOf[chatguard.Override](),
 	"Note": typeOf[journal.Note](), "Person": typeOf[foundUser](), "Policy": typeOf[chatguard.Policy](), "PreviewOutcome": typeOf[simulate.Outcome](), "Problem": typeOf[problem.Problem](),
-	"Said": typeOf[live.Said](), "Settings": typeOf[control.Settings](), "Silence": typeOf[journal.Silence](),
+	"Said": typeOf[live.Said](), "Unidentified": typeOf[live.Unidentified](), "Settings": typeOf[control.Settings](), "Silence": typeOf[journal.Silence](),
 	"Throttled": typeOf[live.Throttled](), "UserOverride": typeOf[chatguard.UserOverride](), "Verdict": typeOf[verdict](),
 }
 
@@ -76,6 +76,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[journal.SilenceResult](): nameSchema(journal.SilenceResults),
 		typeOf[journal.AuditAction]():   nameSchema(journal.AuditActions),
 		typeOf[live.FrameType]():        nameSchema(frameTypes),
+		typeOf[live.UnreadReason]():     nameSchema(live.UnreadReasons),
 		typeOf[live.ShareMode]():        nameSchema(live.ShareModes),
 		typeOf[wholePolicy]():           reference("Policy"),
 		typeOf[checkedTime]():           {Types: []string{"string", "integer"}},

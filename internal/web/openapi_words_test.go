@@ -23,6 +23,8 @@ var meanings = map[string]string{
 	"swaps":               "Swaps that replaced or confirmed rows.",
 	"unreadable":          "Of a node: messages decided without the shared store, because a row can't be read. Of a revision: why its policy and difference are missing; left out if they aren't.",
 	"up":                  "Whether the shared store answers.",
+	"unread":              "Why the channel isn't read now; left out if it is.",
+	"unidentified":        "Channels whose ID isn't known yet, and why they aren't read; left out if there are none.",
 	"account":             "Login of the bot's account on Twitch.",
 	"acts":                "People can time users out and ban them here.",
 	"again":               "It was pardoned before, or nothing counted any more.",

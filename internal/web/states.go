@@ -30,9 +30,15 @@ func (s states) getStatus(w http.ResponseWriter, r *http.Request, who access.Cal
 	return problem.WriteJSON(w, namedStatus{who.Name, s.model.Status(live.NewAudience(r.URL.Query().Get("channel"), who.Identity))})
 }
 
+// shownChannels is the answer to GET /channels.
+type shownChannels struct {
+	Channels     []live.Channel      `json:"channels"`
+	Unidentified []live.Unidentified `json:"unidentified,omitempty"`
+}
+
 // getChannels is GET /channels. It lists those that the caller may see.
 func (s states) getChannels(w http.ResponseWriter, _ *http.Request, who access.Caller) error {
-	return problem.WriteJSON(w, map[string][]live.Channel{"channels": s.model.ChannelsFor(who.Identity)})
+	return problem.WriteJSON(w, shownChannels{s.model.ChannelsFor(who.Identity), s.model.UnidentifiedFor(who.Identity)})
 }
 
 // mostThrottled is the maximum number of users in an answer to GET /throttled.

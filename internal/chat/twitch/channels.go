@@ -105,20 +105,20 @@ func (r *Report) LearnRoom(login, roomID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if room := r.channels.byLogin[login]; room != nil {
-		room.RoomID, room.Joined, room.ShutOut, room.Problem = roomID, true, false, ""
+		room.RoomID, room.Joined, room.ShutOut, room.Refusal, room.Problem = roomID, true, false, "", ""
 	}
 }
 
 // ShutOut records that we haven't joined a channel, and why. Another channel may have the name by
 // now, so ShutOut forgets the room ID. The reader keeps trying to join. ShutOut reports the same
 // problem only once.
-func (r *Report) ShutOut(login, problem string) {
+func (r *Report) ShutOut(login string, why Refusal, problem string) {
 	problem = hostile.Detail(problem)
 	r.mu.Lock()
 	room := r.channels.byLogin[login]
 	fresh := room != nil && (!room.ShutOut || room.Problem != problem)
 	if fresh {
-		room.Joined, room.RoomID, room.ShutOut, room.Problem = false, "", true, problem
+		room.Joined, room.RoomID, room.ShutOut, room.Refusal, room.Problem = false, "", true, why, problem
 	}
 	r.mu.Unlock()
 	if fresh {

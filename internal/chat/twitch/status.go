@@ -29,6 +29,7 @@ type Status struct {
 	LostAt     time.Time             // end of the last connection that was Connected; zero if there was none
 	Detail     string                // last problem as one line for people; may be empty
 	DetailAt   time.Time             // time of Detail
+	Failure    error                 // why the last connection ended or failed; nil once connected
 	Channels   []Channel             // channels to read, in configuration order
 	Lines      uint64                // all lines read so far
 	Messages   uint64                // delivered so far
@@ -44,12 +45,26 @@ type Channel struct {
 	Joined bool   // the server has confirmed the join on this connection
 	// ShutOut is true if we haven't been let in, and Problem says why. It stays true until we are.
 	ShutOut bool
+	Refusal Refusal // why we are shut out; otherwise empty
 	// Problem is one line for people. It says why we haven't joined, or what other problem is
 	// known.
 	Problem string
 	// Now is the channel's present login on Twitch if that isn't Login; otherwise it is empty.
 	Now string
 }
+
+// Refusal says why we are shut out of a channel.
+type Refusal string
+
+// The kinds of refusals.
+const (
+	NoChannel    Refusal = "no channel"    // Twitch has none of this name, or has suspended it
+	Banned       Refusal = "banned"        // the channel has banned the bot
+	NotAllowed   Refusal = "not allowed"   // a ban, or a scope that the token lacks
+	OtherChannel Refusal = "other channel" // another account has the name by now
+	NotAnswered  Refusal = "not answered"  // Twitch gives no reason
+	OtherRefusal Refusal = "other"         // the problem says which
+)
 
 // Report is the status of a connection and of its channels. Each connection to chat has its own.
 type Report struct {
@@ -100,6 +115,9 @@ func (r *Report) Enter(state State) {
 	defer r.mu.Unlock()
 	if r.status.State == Connected && state != Connected {
 		r.status.LostAt = now
+	}
+	if state == Connected {
+		r.status.Failure = nil
 	}
 	r.status.State, r.status.Since = state, now
 	for _, room := range r.channels.byLogin {

@@ -51,7 +51,7 @@ func (r *Report) connectAgain(ctx context.Context, timing Timing, connect func(c
 // doesn't wait.
 func (r *Report) delay(ctx context.Context, lost error, failures int, timing Timing) error {
 	r.Enter(Waiting)
-	r.Note(func(s *Status) { s.Reconnects++ }) // after Enter, so that then no channel counts as joined
+	r.Note(func(s *Status) { s.Reconnects, s.Failure = s.Reconnects+1, lost }) // after Enter, so that then no channel counts as joined
 	if failures == 0 && errors.Is(lost, ErrReconnect) {
 		r.Trouble(fmt.Errorf("%w; connecting again at once", lost))
 		return nil

@@ -109,6 +109,9 @@ func New(o Options) *Connection {
 	t.names = &names{log: log, tokens: tokens, helix: t.helix, idOf: o.IDOf, accepts: o.Accepts, configured: c.Channels}
 	t.reader = t.newReader(o, client)
 	t.names.reader = t.reader
+	// The status has the channels before reading begins, which may wait for a token. If their names
+	// are wrong, Run says so.
+	_ = t.names.set(c.Channels)
 	return t
 }
 

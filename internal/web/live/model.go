@@ -28,9 +28,10 @@ type Options struct {
 
 	// Channels returns the served channels; the dashboard opens with the first. The Model adds the
 	// state of their switches.
-	Channels    func() []Channel
-	Connections func() []Connection     // nil means none
-	Database    func() journal.Database // nil means none
+	Channels     func() []Channel
+	Unidentified func() []Unidentified   // channels whose IDs aren't known yet; nil means none
+	Connections  func() []Connection     // nil means none
+	Database     func() journal.Database // nil means none
 
 	// ColorOf returns the color of a user's name in a channel, such as "#1e90ff", while the Guard's
 	// observers get a message of that user. It must not wait. Nil means that no colors are known.

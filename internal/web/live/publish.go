@@ -50,7 +50,7 @@ func (m *Model) changeFrames() []Frame {
 
 func (m *Model) statusFrame(a Audience) Frame {
 	status := m.Status(a)
-	return Frame{Type: StatusFrame, Now: m.opts.Guard.Now(), Channel: a.channel, Channels: a.channels(m.Channels()), Status: &status}
+	return Frame{Type: StatusFrame, Now: m.opts.Guard.Now(), Channel: a.channel, Channels: a.channels(m.Channels()), Unidentified: m.unidentified(a), Status: &status}
 }
 
 func (m *Model) snapshotFrame(a Audience) Frame {

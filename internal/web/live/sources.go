@@ -51,6 +51,19 @@ func (s sources) ChannelsFor(who auth.Identity) []Channel {
 	return NewAudience("", who).channels(s.Channels())
 }
 
+// UnidentifiedFor returns the channels whose IDs aren't known yet. Only a person who may see all
+// channels sees them.
+func (s sources) UnidentifiedFor(who auth.Identity) []Unidentified {
+	return s.unidentified(NewAudience("", who))
+}
+
+func (s sources) unidentified(a Audience) []Unidentified {
+	if s.opts.Unidentified == nil || a.only != "" {
+		return nil
+	}
+	return s.opts.Unidentified()
+}
+
 // Shared returns the state of the shared store. It is the zero value if this node is alone.
 func (s sources) Shared() Shared {
 	if s.opts.Shared == nil {

@@ -25,6 +25,8 @@ type Channel struct {
 	// RaidStartRate is the number of messages per second at which raid mode starts by itself; 0
 	// means never.
 	RaidStartRate int `json:"raid_start_rate,omitzero"`
+	// Unread says why the channel isn't read now. It is nil if it is read.
+	Unread *Unread `json:"unread,omitempty"`
 }
 
 // ConnectionState is the state of a connection to a chat or of a channel.

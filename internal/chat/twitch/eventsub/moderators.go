@@ -100,7 +100,7 @@ func (e *Conn) noteSubscribed(sub helix.Subscription, login string) {
 func (e *Conn) noteMissing(sub helix.Subscription, login, problem string) {
 	switch sub.Kind {
 	case helix.KindChat:
-		e.report.ShutOut(login, problem)
+		e.report.ShutOut(login, twitch.OtherRefusal, problem)
 	case helix.KindModerate:
 		e.report.NoteProblem(login, problem)
 	case helix.KindNotice:

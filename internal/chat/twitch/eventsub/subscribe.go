@@ -84,7 +84,7 @@ func (s *session) reconcile(ctx context.Context, channels []twitch.Channel) erro
 		return err
 	}
 	for _, login := range refused {
-		s.conn.report.ShutOut(login, notLetIn)
+		s.conn.report.ShutOut(login, twitch.NotAllowed, notLetIn)
 	}
 	if err := s.watchModerators(ctx); err != nil || len(s.ids) > maxNoticeChannels {
 		return err
@@ -107,10 +107,10 @@ func (s *session) identify(ctx context.Context, channels []twitch.Channel) error
 	s.ids = maps.Clone(ids)
 	for _, c := range channels {
 		id := ids[c.Login]
-		problem := s.conn.vet(c.Login, id)
+		why, problem := s.conn.vet(c.Login, id)
 		switch {
 		case problem != "":
-			s.conn.report.ShutOut(c.Login, problem)
+			s.conn.report.ShutOut(c.Login, why, problem)
 			delete(s.ids, c.Login)
 		case before[c.Login] != id:
 			s.enterChannel(c.Login, id)
@@ -120,15 +120,16 @@ func (s *session) identify(ctx context.Context, channels []twitch.Channel) error
 	return nil
 }
 
-// vet returns why a channel can't be read, or "". id is empty if Twitch has no such channel.
-func (e *Conn) vet(login, id string) (problem string) {
+// vet returns why a channel can't be read; problem is empty if it can be. id is empty if Twitch has
+// no such channel.
+func (e *Conn) vet(login, id string) (why twitch.Refusal, problem string) {
 	switch {
 	case id == "":
-		return noSuchChannel
+		return twitch.NoChannel, noSuchChannel
 	case e.Vet != nil:
-		return e.Vet(login, id)
+		return twitch.OtherChannel, e.Vet(login, id)
 	}
-	return ""
+	return "", ""
 }
 
 // enterChannel reports that a channel is now read. If the channel was left earlier, some of its

@@ -178,7 +178,7 @@ func TestEventSub_UnknownChannel(t *testing.T) {
 		must(t, st.events.SetChannels([]string{"nowhere", "gardenhour"}))
 		synctest.Wait()
 		s := st.events.Status()
-		if c := s.Channels[0]; c.Joined || c.Problem != noSuchChannel || !strings.Contains(s.Detail, "#nowhere") || !s.Channels[1].Joined {
+		if c := s.Channels[0]; c.Joined || c.Refusal != twitch.NoChannel || c.Problem != noSuchChannel || !strings.Contains(s.Detail, "#nowhere") || !s.Channels[1].Joined {
 			t.Errorf("%+v", s)
 		}
 		st.AddChannel("nowhere")
@@ -256,7 +256,7 @@ func TestEventSub_NotAccepted(t *testing.T) {
 		if told := st.takeNotes(); !slices.Equal(told, []string{"entered gardenhour " + garden, "moderates " + garden}) || st.messageTexts() != "" || st.EventSubscriptions("") != 3 {
 			t.Errorf("told %q, heard %q, %d subscriptions", told, st.messageTexts(), st.EventSubscriptions(""))
 		}
-		if c := st.events.Status().Channels[1]; c.Joined || !c.ShutOut || c.Problem != problem {
+		if c := st.events.Status().Channels[1]; c.Joined || c.Refusal != twitch.OtherChannel || c.Problem != problem {
 			t.Errorf("%+v", c)
 		}
 		accepted.Store(true)

@@ -26,7 +26,7 @@ func (s *session) learnChannel(line rawLine) bool {
 func (s *session) enterChannel(login, roomID string) bool {
 	if s.irc.Vet != nil {
 		if problem := s.irc.Vet(login, roomID); problem != "" {
-			s.irc.report.ShutOut(login, problem)
+			s.irc.report.ShutOut(login, twitch.OtherChannel, problem)
 			return false
 		}
 	}

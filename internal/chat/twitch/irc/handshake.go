@@ -120,10 +120,19 @@ func (s *session) notice(line rawLine) error {
 // noteChannelNotice records the server's message about a channel: the join was refused, or there is
 // another problem.
 func (s *session) noteChannelNotice(channel, id, text string) {
+	refusal, isRefusal := refusals[id]
 	switch {
-	case id == "msg_channel_suspended" || id == "msg_channel_blocked" || id == "msg_room_not_found" || id == "msg_banned":
-		s.irc.report.ShutOut(channel, text)
+	case isRefusal:
+		s.irc.report.ShutOut(channel, refusal, text)
 	case strings.HasPrefix(id, "msg_"):
 		s.irc.report.Trouble(fmt.Errorf("channel #%s: %s", channel, text))
 	}
+}
+
+// refusals are the IDs of the NOTICEs with which the server refuses a join.
+var refusals = map[string]twitch.Refusal{
+	"msg_banned":            twitch.Banned,
+	"msg_channel_blocked":   twitch.OtherRefusal,
+	"msg_channel_suspended": twitch.NoChannel,
+	"msg_room_not_found":    twitch.NoChannel,
 }

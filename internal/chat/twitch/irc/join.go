@@ -112,7 +112,7 @@ func (s *session) part(channels []string, asked map[string]joinTries) error {
 func (s *session) noteUnanswered(channels []twitch.Channel, asked map[string]joinTries, now time.Time) {
 	for _, c := range channels {
 		if a := asked[c.Login]; a.times > 1 && now.Sub(a.last) >= joinSoon && !c.Joined && !c.ShutOut {
-			s.irc.report.ShutOut(c.Login, noAnswer)
+			s.irc.report.ShutOut(c.Login, twitch.NotAnswered, noAnswer)
 		}
 	}
 }

@@ -286,7 +286,7 @@ func TestJoin_NotAccepted(t *testing.T) {
 		}
 		say()
 		parts := linesWith(srv, "PART")
-		if c := irc.Status().Channels[1]; c.Joined || !c.ShutOut || c.Problem != problem || len(parts) != 1 || parts[0].Line != "#den" || len(in.All()) != 0 {
+		if c := irc.Status().Channels[1]; c.Joined || c.Refusal != twitch.OtherChannel || c.Problem != problem || len(parts) != 1 || parts[0].Line != "#den" || len(in.All()) != 0 {
 			t.Errorf("%+v, left %+v", c, parts)
 		}
 		accepted.Store(true)
@@ -324,7 +324,7 @@ func TestJoin_Retried(t *testing.T) {
 		} {
 			twitchtest.Pass(step.wait)
 			c := irc.Status().Channels[0]
-			if got := len(linesWith(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem || c.ShutOut != (step.problem != "") {
+			if got := len(linesWith(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem || c.ShutOut != (step.problem != "") || c.ShutOut != (c.Refusal == twitch.NotAnswered) {
 				t.Errorf("after %v more: %d joins, want %d; %+v", step.wait, got, step.joins, c)
 			}
 		}
@@ -361,6 +361,25 @@ func TestJoin_SuspendedChannel(t *testing.T) {
 		twitchtest.Pass(time.Minute)
 		if c := irc.Status().Channels[7]; !c.Joined || c.Problem != "" {
 			t.Errorf("channel %+v", c)
+		}
+	})
+}
+
+// TestJoin_Refused checks that the reason for which Twitch refuses a join is known.
+func TestJoin_Refused(t *testing.T) {
+	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
+		srv.IgnoreJoins(1)
+		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}
+		run(t, irc, func([]chat.Message) {})
+		twitchtest.Pass(time.Second)
+		for id, want := range map[string]twitch.Refusal{
+			"msg_banned": twitch.Banned, "msg_channel_blocked": twitch.OtherRefusal, "msg_channel_suspended": twitch.NoChannel, "msg_room_not_found": twitch.NoChannel,
+		} {
+			srv.SendRaw("@msg-id=" + id + " :tmi.twitch.tv NOTICE #room :" + id)
+			twitchtest.Pass(time.Second)
+			if c := irc.Status().Channels[0]; !c.ShutOut || c.Refusal != want || c.Problem != id {
+				t.Errorf("%s: %+v", id, c)
+			}
 		}
 	})
 }

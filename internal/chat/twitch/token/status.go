@@ -31,6 +31,9 @@ type Status struct {
 	Since    time.Time // start of the state
 	// Detail is one line that names the problem and the fix. It may be empty.
 	Detail string
+	// Trouble is why the token isn't good, or else the error of the last request to Twitch. It is
+	// nil without such an error.
+	Trouble error
 	// ExpiresAt is when the token expires; zero if unknown. The token is renewed before that time
 	// if possible.
 	ExpiresAt time.Time
@@ -92,7 +95,7 @@ func (t *Store) Status() Status { return t.statusOf(t.current()) }
 
 func (t *Store) statusOf(k knowledge) Status {
 	s := Status{
-		State: k.state, Identity: k.record.identity(), Since: k.since, ExpiresAt: k.record.Expires, Renewable: t.isRenewable(k.record.Pair),
+		State: k.state, Identity: k.record.identity(), Since: k.since, ExpiresAt: k.record.Expires, Renewable: t.isRenewable(k.record.Pair), Trouble: k.trouble,
 	}
 	s.State = cmp.Or(s.State, Unknown) // nothing loaded yet
 	configured := cmp.Or(k.clientID, t.ClientID)
