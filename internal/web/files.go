@@ -147,9 +147,10 @@ const (
 	labFile     = "lab.html"
 	overlayFile = "overlay.html"
 	viewerFile  = "viewer.html"
+	missingFile = "missing.html" // see missing.go
 )
 
-var documents = []string{indexFile, labFile, overlayFile, viewerFile}
+var documents = []string{indexFile, labFile, overlayFile, viewerFile, missingFile}
 
 // preloadsHere is the line of a document that translate replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"
@@ -255,9 +256,10 @@ func newContent(plain []byte) fileContent {
 }
 
 func (f files) serve(w http.ResponseWriter, r *http.Request) error {
-	found, ok := f[strings.TrimPrefix(r.URL.Path, "/")]
-	if !ok {
-		return errNotFound()
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	found, ok := f[name]
+	if !ok || name == missingFile {
+		return f.serveMissing(w, r)
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -130,7 +130,7 @@ var named = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
 
 // labFiles returns the files that the Lab needs. The Lab is also the start page.
 func labFiles(all files) files {
-	some := files{"": all[labFile], "lab": all[labFile], labFile: all[labFile]}
+	some := files{"": all[labFile], "lab": all[labFile], labFile: all[labFile], missingFile: all[missingFile]}
 	names := modulesOf(all, labFile, anyImport)
 	for _, found := range named.FindAllSubmatch(all[labFile].content().plain, -1) {
 		names = append(names, string(found[1]))

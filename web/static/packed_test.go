@@ -12,7 +12,7 @@ import (
 // TestPacked_HasFiles checks that the embedded archive opens, and has the files of this folder.
 func TestPacked_HasFiles(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"index.html", "lab.html", "overlay.html", "viewer.html"} {
+	for _, name := range []string{"index.html", "lab.html", "overlay.html", "viewer.html", "missing.html"} {
 		if _, err := fs.Stat(Files, name); err != nil {
 			t.Error(err)
 		}
