@@ -179,7 +179,7 @@ test("card: notes", async () => {
   await see(() => text(".note-text") === written.text && find("#new-note").value === "" && text(".notes li").includes("anna (link), 12:00:0"));
   assert.deepEqual([sent().body, all(".notes b").length], [{ text: written.text }, 0]);
   await click(".notes .icon-only");
-  await see(() => text(".notes .buttons").startsWith("Delete this note?"));
+  await see(() => text(".notes .asked").startsWith("Delete this note?"));
   await click(button("Delete"));
   await see(() => !find(".note-text") && text(".notes .warn").startsWith("In force, but not saved yet"));
 });

@@ -2,7 +2,7 @@
 // The card Access: who can sign in, and which programs have access.
 
 import { t } from "../../text/text.js";
-import { html, useEffect, useState } from "../../vendor/htm-preact.js";
+import { html, useEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { follow } from "../core/follow.js";
 import { update } from "../core/state.js";
 import { AccessForm } from "./access-form.js";
@@ -10,6 +10,7 @@ import { AccessList } from "./access-list.js";
 import { Secret } from "./secret.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Grants, Kind } from "./access.js" */
+/** @import { AccessDraft } from "./access-form.js" */
 
 const every = 5000; // between two requests, ms
 
@@ -21,6 +22,7 @@ export function AccessCard({ state }) {
   const [known, setKnown] = useState(/** @type {Known} */ ({ grants: null, problem: "" }));
   const [changes, setChanges] = useState(0); // made here, after which the list is loaded again
   const [making, make] = useState(/** @type {Kind | ""} */ ("")); // the form that is open
+  const { current: kept } = useRef(/** @type {Partial<Record<Kind, AccessDraft>>} */ ({}));
   const [made, setMade] = useState(/** @type {Made | null} */ (null));
   useEffect(() => follow("/access", every, ({ body, problem }) => setKnown((before) => ({ grants: body ?? before.grants, problem }))), [changes]);
   const again = () => setChanges((count) => count + 1);
@@ -30,7 +32,8 @@ export function AccessCard({ state }) {
     make(kind);
   };
   /** @param {Kind} kind */
-  const close = (kind) => {
+  const cancel = (kind) => {
+    delete kept[kind];
     make("");
     update((s) => (s.focus = `new-${kind}`));
   };
@@ -50,7 +53,8 @@ export function AccessCard({ state }) {
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
       ${made && html`<${NewSecret} made=${made} close=${() => setMade(null)} />`}
       ${making && html`
-        <${AccessForm} key=${making} kind=${making} cancel=${() => close(making)} made=${(/** @type {string} */ name, /** @type {any} */ { token, link }) => {
+        <${AccessForm} key=${making} kind=${making} kept=${kept} cancel=${() => cancel(making)} close=${() => make("")} made=${(/** @type {string} */ name, /** @type {any} */ { token, link }) => {
+          delete kept[making];
           make("");
           setMade({ kind: making, name, secret: token ?? link });
           again();

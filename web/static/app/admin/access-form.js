@@ -2,7 +2,8 @@
 // The form for a new token or sign-in link.
 
 import { t } from "../../text/text.js";
-import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
+import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
+import { useEscape } from "../core/escape.js";
 import { lifetimes, roleMeanings, roles } from "./access.js";
 import { sent } from "./sent.js";
 import { accessName } from "../words/access.js";
@@ -10,14 +11,20 @@ import { accessName } from "../words/access.js";
 
 const longest = 200; // characters of a name
 
-// AccessForm makes a token or a link. It passes the answer on with the name.
-/** @param {{kind: Kind, made: (name: string, answer: any) => void, cancel: () => void}} props */
-export function AccessForm({ kind, made, cancel }) {
-  const [{ name, role, expires }, write] = useState({ name: "", role: roles[kind][0], expires: "" });
+/** @typedef {{name: string, role: string, expires: string}} AccessDraft */
+
+// AccessForm makes a token or a link. It passes the answer on with the name. kept has what was typed
+// before Escape closed the form.
+/**
+ * @param {{kind: Kind, kept: Partial<Record<Kind, AccessDraft>>, made: (name: string, answer: any) => void, cancel: () => void, close: () => void}} props
+ */
+export function AccessForm({ kind, kept, made, cancel, close }) {
+  const [draft, write] = useState(() => kept[kind] ?? { name: "", role: roles[kind][0], expires: "" });
   const [{ isBusy, problem }, setSending] = useState({ isBusy: false, problem: "" });
-  const first = useRef(null);
-  useLayoutEffect(() => first.current.focus(), []);
-  const set = (/** @type {object} */ news) => write({ name, role, expires, ...news });
+  const place = useEscape(close, `new-${kind}`);
+  useLayoutEffect(() => place.current.querySelector("input").focus(), []);
+  const { name, role, expires } = draft;
+  const set = (/** @type {Partial<AccessDraft>} */ news) => write((kept[kind] = { ...draft, ...news }));
   const isToken = kind === "token";
   /** @param {Event} event */
   const submit = async (event) => {
@@ -31,12 +38,12 @@ export function AccessForm({ kind, made, cancel }) {
   };
   const heading = isToken ? t("admin.new-token") : t("admin.new-link");
   return html`
-    <form class="admin-form" aria-label=${heading} onSubmit=${submit}>
+    <form class="admin-form" ref=${place} aria-label=${heading} onSubmit=${submit}>
       <h3>${heading}</h3>
       <p class="muted">${isToken ? t("admin.token-about") : t("admin.link-about")}</p>
       <div class="field">
         <label for="access-name">${t("admin.name")}</label>
-        <input id="access-name" ref=${first} autocomplete="off" spellcheck="false" maxlength=${longest} required value=${name} aria-describedby="access-name-note"
+        <input id="access-name" autocomplete="off" spellcheck="false" maxlength=${longest} required value=${name} aria-describedby="access-name-note"
           onInput=${(event) => set({ name: event.target.value })} />
         <p id="access-name-note" class="muted">${t("admin.name-about")}</p>
       </div>

@@ -5,6 +5,7 @@ import { commas, rich, sentences, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { channelName, state } from "../core/state.js";
 import { sent } from "./sent.js";
+import { Question } from "../widgets/question.js";
 import { accessName } from "../words/access.js";
 import { stamp, toMinute } from "../words/time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
@@ -46,6 +47,7 @@ function Part({ id, title, none, rows }) {
 function Row({ who, isOwn, about, path, ends, asks, again }) {
   const [isAsked, ask] = useState(false);
   const [{ isBusy, problem }, setSending] = useState({ isBusy: false, problem: "" });
+  const opener = "end-" + path;
   const end = async () => {
     if (isBusy) return;
     setSending({ isBusy: true, problem: "" });
@@ -59,13 +61,9 @@ function Row({ who, isOwn, about, path, ends, asks, again }) {
         <p><strong><bdi>${who.name}</bdi></strong> <span class="chip">${accessName(who.access)}</span> ${isOwn && html`<span class="chip good">${t("admin.this-browser")}</span>`}</p>
         <p class="muted">${about}</p>
       </div>
-      ${!isAsked && html`<button type="button" aria-label=${ends} onClick=${() => ask(true)}>${t("admin.end")}</button>`}
-      ${isAsked && html`
-        <p class="together asked" role="group" aria-label=${ends}>
-          <span>${asks}</span>
-          <button type="button" class="danger" aria-disabled=${isBusy ? "true" : "false"} onClick=${end}>${t("admin.end-it")}</button>
-          <button type="button" onClick=${() => ask(false)}>${t("admin.keep")}</button>
-        </p>`}
+      ${isAsked
+        ? html`<${Question} label=${ends} opener=${opener} yes=${t("admin.end-it")} no=${t("admin.keep")} isBusy=${isBusy} act=${end} close=${() => ask(false)}>${asks}<//>`
+        : html`<button type="button" id=${opener} aria-label=${ends} onClick=${() => ask(true)}>${t("admin.end")}</button>`}
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
     </li>
   `;

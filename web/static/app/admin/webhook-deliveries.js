@@ -3,6 +3,7 @@
 
 import { rich, t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
+import { useEscape } from "../core/escape.js";
 import { follow } from "../core/follow.js";
 import { sent } from "./sent.js";
 import { pathOf } from "./webhooks.js";
@@ -11,8 +12,9 @@ import { stamp } from "../words/time.js";
 
 const every = 10_000; // between two requests, ms
 
-/** @param {{hook: Webhook, again: (saved: boolean) => void}} props */
-export function Deliveries({ hook, again }) {
+/** @param {{hook: Webhook, again: (saved: boolean) => void, opener: string, close: () => void}} props */
+export function Deliveries({ hook, again, opener, close }) {
+  const place = useEscape(close, opener);
   const [{ dead, problem }, setKnown] = useState({ dead: /** @type {Delivery[] | null} */ (null), problem: "" });
   const [said, say] = useState({ text: "", isProblem: false });
   const [changes, setChanges] = useState(0);
@@ -25,7 +27,7 @@ export function Deliveries({ hook, again }) {
     again(outcome.body?.saved ?? true);
   };
   return html`
-    <div class="deliveries" role="group" aria-label=${t("webhooks.given-up-of", { name: hook.name })}>
+    <div class="deliveries" ref=${place} role="group" aria-label=${t("webhooks.given-up-of", { name: hook.name })}>
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
       <p role="status" class=${said.isProblem ? "bad" : "muted"}>${said.text}</p>
       ${!dead && !problem && html`<p class="muted">${t("webhooks.loading-deliveries")}</p>`}

@@ -2,7 +2,8 @@
 // The form for a new or a changed webhook.
 
 import { t } from "../../text/text.js";
-import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
+import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
+import { useEscape } from "../core/escape.js";
 import { sent } from "./sent.js";
 import { eventNames, formatNames, pathOf } from "./webhooks.js";
 import { Tick } from "../widgets/field.js";
@@ -17,14 +18,17 @@ import { Tick } from "../widgets/field.js";
 const empty = { name: "", url: "", format: "discord", events: ["raid", "pause", "failure", "limits", "ban", "summary"], channels: [], new_secret: false };
 
 /**
- * @param {{hook: Webhook | null, channels: Api.Channel[], saved: (done: any) => void, cancel: () => void}} props
+ * WebhookForm keeps what was typed in kept, by the webhook's ID, for when Escape closes it. opener is
+ * the ID of the button that opened it.
+ * @param {{hook: Webhook | null, kept: Record<string, Draft>, opener: string, channels: Api.Channel[], saved: (done: any) => void, cancel: () => void, close: () => void}} props
  */
-export function WebhookForm({ hook, channels, saved, cancel }) {
-  const [draft, write] = useState(() => (hook ? { ...empty, name: hook.name, format: hook.format, events: hook.events, channels: hook.channels } : empty));
+export function WebhookForm({ hook, kept, opener, channels, saved, cancel, close }) {
+  const id = hook?.id ?? "";
+  const [draft, write] = useState(() => kept[id] ?? (hook ? { ...empty, name: hook.name, format: hook.format, events: hook.events, channels: hook.channels } : empty));
   const [{ isBusy, problem }, setSending] = useState({ isBusy: false, problem: "" });
-  const first = useRef(null);
-  useLayoutEffect(() => first.current.focus(), []);
-  const set = (/** @type {Partial<Draft>} */ news) => write({ ...draft, ...news });
+  const place = useEscape(close, opener);
+  useLayoutEffect(() => place.current.querySelector("input").focus(), []);
+  const set = (/** @type {Partial<Draft>} */ news) => write((kept[id] = { ...draft, ...news }));
   /** @param {Event} event */
   const submit = async (event) => {
     event.preventDefault();
@@ -38,11 +42,11 @@ export function WebhookForm({ hook, channels, saved, cancel }) {
   };
   const heading = hook ? t("webhooks.change-webhook", { name: hook.name }) : t("webhooks.new-webhook");
   return html`
-    <form class="webhook-form" aria-label=${heading} onSubmit=${submit}>
+    <form class="webhook-form" ref=${place} aria-label=${heading} onSubmit=${submit}>
       <h3>${heading}</h3>
       <div class="field">
         <label for="webhook-name">${t("webhooks.name")}</label>
-        <input id="webhook-name" ref=${first} autocomplete="off" maxlength="50" value=${draft.name} onInput=${(event) => set({ name: event.target.value })} />
+        <input id="webhook-name" autocomplete="off" maxlength="50" value=${draft.name} onInput=${(event) => set({ name: event.target.value })} />
       </div>
       <div class="field">
         <label for="webhook-address">${t("webhooks.address")}</label>

@@ -6,12 +6,13 @@ import { html, useState } from "../../vendor/htm-preact.js";
 import { Deliveries } from "./webhook-deliveries.js";
 import { sent } from "./sent.js";
 import { eventNames, formatNames, pathOf } from "./webhooks.js";
+import { Question } from "../widgets/question.js";
 import { clock, stamp } from "../words/time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { Webhook } from "./webhooks.js" */
 
-/** @param {{hook: Webhook, edit: () => void, again: (saved: boolean) => void}} props */
-export function WebhookItem({ hook, edit, again }) {
+/** @param {{hook: Webhook, opener: string, edit: () => void, again: (saved: boolean) => void}} props */
+export function WebhookItem({ hook, opener, edit, again }) {
   const [said, say] = useState(/** @type {Value} */ (null));
   const [isBusy, setBusy] = useState(false);
   const [isAsked, ask] = useState(false);
@@ -44,19 +45,17 @@ export function WebhookItem({ hook, edit, again }) {
     <div class="together buttons">
       <button type="button" class="test" aria-label=${t("webhooks.test-of", { name })} aria-disabled=${isBusy ? "true" : "false"} onClick=${test}>${t("webhooks.test")}</button>
       ${!hook.configured && html`
-        <button type="button" id=${`webhook-change-${id}`} aria-label=${t("webhooks.change-of", { name })} onClick=${edit}>${t("webhooks.change")}</button>
-        <button type="button" class="delete" aria-label=${t("webhooks.delete-of", { name })} aria-expanded=${isAsked ? "true" : "false"} onClick=${() => ask(!isAsked)}>${t("webhooks.delete")}</button>`}
+        <button type="button" id=${opener} aria-label=${t("webhooks.change-of", { name })} onClick=${edit}>${t("webhooks.change")}</button>
+        <button type="button" id=${`webhook-delete-${id}`} class="delete" aria-label=${t("webhooks.delete-of", { name })} aria-expanded=${isAsked ? "true" : "false"} onClick=${() => ask(!isAsked)}>${t("webhooks.delete")}</button>`}
       ${(dead > 0 || isOpen) && html`
-        <button type="button" class="letters" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => open(!isOpen)}>${t("webhooks.given-up", { n: dead })}</button>`}
+        <button type="button" id=${`webhook-letters-${id}`} class="letters" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => open(!isOpen)}>${t("webhooks.given-up", { n: dead })}</button>`}
     </div>
     ${isAsked && html`
-      <p class="together asked" role="group" aria-label=${t("webhooks.delete-question")}>
-        <span>${t("webhooks.delete-question")}</span>
-        <button type="button" class="danger" onClick=${remove}>${t("webhooks.delete-now")}</button>
-        <button type="button" onClick=${() => ask(false)}>${t("webhooks.keep")}</button>
-      </p>`}
+      <${Question} label=${t("webhooks.delete-question")} opener=${`webhook-delete-${id}`} yes=${t("webhooks.delete-now")} no=${t("webhooks.keep")} act=${remove} close=${() => ask(false)}>
+        ${t("webhooks.delete-question")}
+      <//>`}
     <p role="status" class="said">${said}</p>
-    ${isOpen && html`<${Deliveries} hook=${hook} again=${again} />`}
+    ${isOpen && html`<${Deliveries} hook=${hook} again=${again} opener=${`webhook-letters-${id}`} close=${() => open(false)} />`}
   `;
 }
 

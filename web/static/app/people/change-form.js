@@ -3,10 +3,11 @@
 // outcome.
 
 import { rich, t } from "../../text/text.js";
-import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
+import { html, useEffect } from "../../vendor/htm-preact.js";
 import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
+import { useEscape } from "../core/escape.js";
 import { mayAct, mayModerate, shownID } from "../core/state.js";
-import { close, edit, isConflict, open, pardon, submit, undo } from "./form.js";
+import { cancel, close, edit, isConflict, open, pardon, submit, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
 import { LimitField } from "../widgets/field.js";
 import { banWarning, liftNames, liftQuestion, timeoutLengths } from "../words/silence.js";
@@ -73,7 +74,7 @@ export function UserButtons({ state, person }) {
 function ChangeForm({ person, outcome: { busy, problem } }) {
   const { form, card } = person;
   const { title, does, Fields } = kinds[form.kind];
-  const place = useRef(null);
+  const place = useEscape(close, `amend-${form.kind}`);
   useEffect(() => {
     const opened = place.current;
     opened.querySelector("input, select, button").focus();
@@ -88,12 +89,12 @@ function ChangeForm({ person, outcome: { busy, problem } }) {
     submit();
   };
   return html`
-    <form class="amend" ref=${place} aria-label=${t(title)} novalidate onSubmit=${onSubmit} onKeyDown=${(event) => event.key === "Escape" && close()}>
+    <form class="amend" ref=${place} aria-label=${t(title)} novalidate onSubmit=${onSubmit}>
       <${Fields} person=${person} isBusy=${busy} />
       <p class="error" role="alert">${Object.keys(form.errors).length === 0 && problem}</p>
       <div class="buttons">
         <button class="primary" aria-disabled=${busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${isConflict() && form.kind === "timeout" ? t("now.timeout-anyway") : does ? t(does) : liftNames(card.silenced).button}</button>
-        <button type="button" onClick=${close}>${t("shell.cancel")}</button>
+        <button type="button" onClick=${cancel}>${t("shell.cancel")}</button>
       </div>
     </form>
   `;

@@ -20,6 +20,7 @@ import { loadWeek } from "./week.js";
  * @property {any} draft what has been typed; its shape depends on the kind
  * @property {Record<string, string>} errors what is wrong with the draft, by field
  * @property {string} etag of the override when the form was opened
+ * @property {boolean} isTyped something was changed in it
  */
 
 const shown = () => state.people.person;
@@ -38,17 +39,20 @@ const drafts = {
   override: overrideDraft,
 };
 
-// open opens a form and closes any other. If the form is already open, open closes it.
+// open opens a form and closes any other. If the form is already open, open closes it. What was
+// typed before a form was closed is still there, unless it was canceled.
 /** @param {Kind} kind */
 export function open(kind) {
   if (isBusy()) return;
-  const { form, card } = shown();
-  put(form?.kind === kind ? null : fresh(kind, card));
+  const { form, card, kept } = shown();
+  if (form?.kind === kind) return close();
+  close();
+  put(kept[kind] ?? fresh(kind, card));
 }
 
-/** @param {Kind} kind @param {Card} card */
+/** @param {Kind} kind @param {Card} card @returns {ChangeForm} */
 function fresh(kind, card) {
-  return { kind, draft: drafts[kind](card), errors: {}, etag: card.override_etag };
+  return { kind, draft: drafts[kind](card), errors: {}, etag: card.override_etag, isTyped: false };
 }
 
 // put replaces the form, and forgets the outcome of an earlier change.
@@ -63,8 +67,25 @@ export function startOver() {
   put(fresh(shown().form.kind, shown().card));
 }
 
+// close closes the open form, and keeps what was typed for when it is opened again.
 export function close() {
-  if (!isBusy()) put(null);
+  if (isBusy()) return;
+  const { form, kept } = shown();
+  if (form?.isTyped) change(shown(), { kept: { ...kept, [form.kind]: form } });
+  put(null);
+}
+
+export function cancel() {
+  if (isBusy()) return;
+  end(shown());
+  changes.forget(shown().id);
+}
+
+// end closes a user's form, and forgets what was typed.
+/** @param {Person} person */
+function end(person) {
+  const { form, kept } = person;
+  change(person, { form: null, kept: form ? { ...kept, [form.kind]: undefined } : kept });
 }
 
 /** @type {Partial<Record<Kind, (draft: any, card: Card) => Record<string, string>>>} */
@@ -80,7 +101,7 @@ export function edit(news) {
   if (isBusy()) return;
   const { form, card } = shown();
   const draft = { ...form.draft, ...news };
-  put({ ...form, draft, errors: checks[form.kind]?.(draft, card) ?? {} });
+  put({ ...form, draft, isTyped: true, errors: checks[form.kind]?.(draft, card) ?? {} });
 }
 
 // isOutdated reports whether someone else has changed the override since the form was opened.
@@ -125,7 +146,7 @@ export const undo = () => show(shown(), changes.undo(shown().id, state.changes[s
 async function show(person, asked) {
   const outcome = await asked;
   if (!outcome) return;
-  if (!outcome.problem) change(person, { form: null });
+  if (!outcome.problem) end(person);
   else if (outcome.mistake) mark(person, outcome.mistake);
   await reload();
   await loadWeek();

@@ -9,6 +9,7 @@ import { ifSignedOut } from "../core/session.js";
 import { mayHelp, state } from "../core/state.js";
 import { reload } from "./people.js";
 import { Icon } from "../widgets/icon.js";
+import { Question } from "../widgets/question.js";
 import { authorName } from "../words/author.js";
 import { stamp } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
@@ -63,18 +64,17 @@ async function sent(method, path, body) {
 
 /** @param {{note: Api.Note, isAsked: boolean, ask: (id: number) => void, remove: () => void}} props */
 function Note({ note, isAsked, ask, remove }) {
+  const opener = `delete-note-${note.id}`;
   return html`
     <li>
       <p class="note-text"><bdi>${note.text}</bdi></p>
       <p class="note-by muted">
         <span><bdi>${authorName(note.author)}</bdi>${comma}<time datetime=${note.at}>${stamp(Date.parse(note.at))}</time></span>
         ${mayHelp() && !isAsked && html`
-          <button type="button" class="icon-only" aria-label=${t("people.delete-note")} title=${t("people.delete-note")} onClick=${() => ask(note.id)}><${Icon} name="trash" /></button>`}
+          <button type="button" id=${opener} class="icon-only" aria-label=${t("people.delete-note")} title=${t("people.delete-note")} onClick=${() => ask(note.id)}><${Icon} name="trash" /></button>`}
       </p>
       ${isAsked && html`
-        <p class="buttons" role="group" aria-label=${t("people.delete-question")}>
-          <span>${t("people.delete-question")}</span> <button type="button" onClick=${remove}>${t("people.delete")}</button> <button type="button" onClick=${() => ask(0)}>${t("people.keep")}</button>
-        </p>`}
+        <${Question} label=${t("people.delete-question")} opener=${opener} yes=${t("people.delete")} no=${t("people.keep")} act=${remove} close=${() => ask(0)}>${t("people.delete-question")}<//>`}
     </li>
   `;
 }

@@ -6,7 +6,7 @@ import { loadAlgorithms } from "../core/algorithms.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
-/** @import { ChangeForm } from "./form.js" */
+/** @import { ChangeForm, Kind } from "./form.js" */
 /** @import { Week } from "./week.js" */
 
 /** @typedef {Api.getChannelsUsers} Card */
@@ -32,6 +32,7 @@ import { state, update } from "../core/state.js";
  * @property {boolean} isGone chatguard knows nobody with that ID
  * @property {Week} week
  * @property {ChangeForm | null} form the open form
+ * @property {Partial<Record<Kind, ChangeForm>>} kept forms that were closed after something was typed
  */
 
 /** @typedef {{id: string, channel: string | null}} Shown */
@@ -104,7 +105,7 @@ export function show(id = "") {
   if (id === (state.people.person?.id ?? "")) return refresh();
   const { channel } = state.people;
   forget(id);
-  set({ isBrowsing: false, person: id ? { channel, id, card: null, problem: "", isGone: false, week: unknown, form: null } : null });
+  set({ isBrowsing: false, person: id ? { channel, id, card: null, problem: "", isGone: false, week: unknown, form: null, kept: {} } : null });
   return refresh();
 }
 

@@ -3,6 +3,7 @@
 
 import { t } from "../../text/text.js";
 import { openDialog } from "../core/dialog.js";
+import { closeOpened } from "../core/escape.js";
 import { fragment, linkTo, shownPages } from "../core/route.js";
 import { state, update } from "../core/state.js";
 import { closeNotes } from "../limits/form.js";
@@ -22,18 +23,25 @@ let goneAt = 0; // when g was pressed, by the browser's clock, ms; 0 if another 
 // press does what a key stands for.
 /** @param {KeyboardEvent} event */
 export function press(event) {
-  if (event.key === "Escape") {
-    close();
-    closeNotes();
-    closeProblems();
-  }
-  if (state.session !== "in" || state.me.first_run || event.isComposing) return;
+  if (event.isComposing) return; // the key is about the text that is being entered
+  if (event.key === "Escape") escape(/** @type {Element} */ (event.target));
+  if (state.session !== "in" || state.me.first_run) return;
   if (event.key.toLowerCase() === "k" && (isApple ? event.metaKey : event.ctrlKey) && !event.altKey && !event.shiftKey) {
     event.preventDefault(); // browsers have their own command
     if (!document.querySelector("dialog:modal")) openDialog("palette");
   } else if (!event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(/** @type {Element} */ (event.target))) {
     pressAlone(event);
   }
+}
+
+// escape closes one thing, unless the browser does. If there is none, it closes the question of a
+// row, and notes.
+/** @param {Element} from */
+function escape(from) {
+  if (document.querySelector("dialog:modal, :popover-open") || closeOpened(from)) return;
+  close();
+  closeNotes();
+  closeProblems();
 }
 
 /** @param {KeyboardEvent} event */
