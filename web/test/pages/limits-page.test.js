@@ -25,7 +25,7 @@ const names = () => texts(".limit .name").join(" ");
 // described is what a card says: its title, its fields, what is ticked, and its notes.
 function described(name) {
   const of = (selector) => [...card(name).querySelectorAll(selector)];
-  const fields = of(".fields .field:has(.unit), .role-row .field").filter((field) => !field.closest("details"));
+  const fields = of(".fields .field:has(.unit), .role-row .field").filter((field) => !field.closest(".kind"));
   return [
     `${text(of(".rule")[0])} ${of(".labels > *").map(text).join(" ")}`, ...fields.map((field) => `${text(field.querySelector("label"))} [${field.querySelector("input").value}] ${text(field.querySelector(".unit"))}`.trim()),
     ...of(".choice").filter((one) => one.querySelector("input").checked).map((one) => `[x] ${text(one)}`), ...of("fieldset.limit > p:not(.overrides)").map(text),
@@ -241,22 +241,110 @@ test("limits: one of every algorithm can be added", async () => {
   assert.deepEqual(kept.policy.limits.slice(2).map(({ algorithm }) => algorithm).sort(), usualAnswer("GET /algorithms").algorithms.map(({ name }) => name).sort());
 });
 
+const kinds = (of) => texts(`${of} strong`).map((rule, i) => `${rule} (${texts(`${of} strong + .muted`)[i]})`);
+
+test("limits: kinds are rules in words, with the numbers of the limit", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  await click("#unfold-kind-0");
+  const rules = [
+    "3 messages, then one every 10 minutes (token bucket)", "3 messages in any 30 minutes (sliding log)", "144 messages a day, until midnight UTC (daily window)",
+    "3 messages in 30 minutes, from the first one on (user window)", "3 messages every 30 minutes by the clock (fixed window)", "About 3 messages in any 30 minutes (sliding window)",
+    "One message every 10 minutes, with 2 more waiting (leaky bucket)", "3 messages, then one every 10 minutes; at low priority 2 more, then one every 20 seconds (cascade)",
+  ];
+  assert.deepEqual(kinds("#kind-of-0"), rules);
+  await click("[name=algorithm-0][value=daily-window]");
+  await see(() => find("#messages-0").value === "144");
+  assert.deepEqual(kinds("#kind-of-0"), rules, "a look at another kind changes no kind's numbers");
+  await click("[name=algorithm-0][value=user-window]");
+  await see(() => find("#messages-0").value === "3");
+  await write("#messages-0", "5");
+  assert.deepEqual(kinds("#kind-of-0").slice(1, 4), ["5 messages in any 30 minutes (sliding log)", "240 messages a day, until midnight UTC (daily window)", "5 messages in 30 minutes, from the first one on (user window)"]);
+  await write("#messages-0", "many");
+  assert.ok(kinds("#kind-of-0").every((rule) => !rule.includes("NaN")), "a wrong number is in no rule");
+  await write("#messages-0", "6");
+  await save();
+  assert.deepEqual(kept.policy.limits[0], { name: "burst", algorithm: "user-window", messages: 6, every: "30m" });
+  await click("#add-limit");
+  assert.deepEqual(kinds(".chooser").slice(0, 3), ["3 messages, then one every 4 seconds (token bucket)", "10 messages in any 30 seconds (sliding log)", "300 messages a day, until midnight UTC (daily window)"]);
+});
+
+test("limits: a save leaves unfolded what is unfolded", async () => {
+  const kept = serveLimits();
+  let go;
+  kept.until = new Promise((done) => (go = done));
+  await openLimits();
+  for (const part of ["#unfold-kind-1", "#unfold-name-1"]) await click(part);
+  await click("#add-limit");
+  await click(".chooser button[value=token-bucket]");
+  await click("#limit-1-up");
+  await write("#name-0", "perday");
+  const unfolded = () => all(".limit .parts").map((parts) => [...parts.children].map((one) => one.getAttribute("aria-expanded")).join());
+  const wanted = ["true,true", "false,false", "false,true"];
+  assert.deepEqual(unfolded(), wanted);
+  await click("#save");
+  await see(() => find("#name-0").readOnly);
+  assert.deepEqual(unfolded(), wanted, "while it is saved");
+  go();
+  await see(() => find(".note.good") && isIdle() && names() === "perday burst token-bucket");
+  assert.deepEqual(unfolded(), wanted);
+  kept.change(({ limits }) => limits.shift());
+  await see(() => names() === "burst token-bucket");
+  assert.deepEqual(unfolded(), wanted.slice(1), "another person's change, too");
+  await click("#unfold-name-1");
+  assert.deepEqual(unfolded(), ["false,false", "false,false"]);
+});
+
+test("limits: one number for all limits of a role", async () => {
+  const kept = serveLimits(add(everyAlgorithm[0], everyAlgorithm[5], everywhere));
+  await openLimits();
+  const shown = () => ["vip", "subscriber", "first_timer"].map((role) => find(`#times-${role}`).value);
+  assert.deepEqual([shown(), find("#times-moderator")], [["1", "1", "1"], null], "a moderator is exempt");
+  assert.deepEqual(texts(".times > p").slice(1), ["Not multiplied, because the pace is the same for all roles: slow.", "Not multiplied, because they apply across all channels: total."]);
+  await write("#times-subscriber", "2");
+  await see(() => text(".role-row[aria-label=subscriber] .role-rule") === "Subscribers: 6 messages, then one every 5 minutes");
+  await write("#times-vip", "1.5");
+  await write("#messages-3", "30"); // the roles follow
+  await save();
+  assert.deepEqual(kept.policy.limits.slice(0, 4).map(({ roles }) => roles), [
+    { subscriber: { burst: 6, refill: "5m" }, vip: { burst: 4, refill: "6m40s" } }, { subscriber: { messages: 600 }, vip: { messages: 450 } },
+    { subscriber: { queue: 9 }, vip: {} }, { subscriber: { messages: 60 }, vip: { messages: 45 } },
+  ]);
+  await see(() => isIdle() && shown().join() === "1.5,2,1");
+  await write("#messages-3-subscriber", "61");
+  await see(() => shown().join() === "1.5,,1" && find("#times-subscriber").placeholder === "mixed");
+  await write("#burst-0", "4");
+  assert.deepEqual([find("#burst-0-vip").value, find("#burst-0-subscriber").value], ["6", "6"], "mixed numbers stay");
+  await write("#times-subscriber", "0");
+  await see(() => text("#times-subscriber-error") === "Enter a number from 0.1 to 100." && find("#save").getAttribute("aria-disabled") === "true");
+  await write("#times-subscriber", "1");
+  await write("#times-vip", "");
+  await see(() => find("#save").getAttribute("aria-disabled") === "false");
+  await save();
+  assert.deepEqual(kept.policy.limits.slice(0, 4).map(({ roles }) => roles), [{ vip: { burst: 6, refill: "6m40s" } }, { vip: { messages: 450 } }, { subscriber: { queue: 9 }, vip: {} }, { vip: { messages: 45 } }]);
+  await see(() => isIdle() && shown().join() === "1.5,1,1");
+  await click("#add-limit");
+  await click(".chooser button[value=fixed-window]");
+  await see(() => find("#messages-5-vip").value === String(Math.floor(1.5 * Number(find("#messages-5").value))));
+});
+
 test("limits: renamed, or with another algorithm, usage starts again", async () => {
   const kept = serveLimits();
   answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", override: { limits: { burst: { burst: 9 } } } }], more: false, by_limit: { burst: 1 } });
   await openLimits();
   await see(() => find(".overrides a"));
   await write("#name-0", "daily");
-  await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one." && find(".kind").open);
+  await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one." && find("#unfold-name-0").getAttribute("aria-expanded") === "true");
   await write("#name-0", "flood");
   await see(() => text(".starts-over") === "Saving resets the usage of this limit: everyone gets the full allowance. It was “burst” before. The custom numbers of 1 user for “burst” will no longer apply.");
   await save();
   assert.deepEqual(kept.policy.limits.map(({ name, burst }) => `${name} ${burst}`), ["flood 3", "daily undefined"]);
-  await pick("#algorithm-0", "sliding-log");
+  await click("#unfold-kind-0");
+  await click("[name=algorithm-0][value=sliding-log]");
   await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Saving resets the usage of this limit: everyone gets the full allowance.");
-  await pick("#algorithm-0", "token-bucket");
+  await click("[name=algorithm-0][value=token-bucket]");
   await see(() => isIdle() && !find(".starts-over"));
-  await pick("#algorithm-0", "sliding-log");
+  await click("[name=algorithm-0][value=sliding-log]");
   await pick("#per-0", "channel");
   await save();
   assert.deepEqual(kept.policy.limits[0], { name: "flood", algorithm: "sliding-log", per: "channel", messages: 3, every: "30m" });

@@ -7,6 +7,7 @@ import { state, update } from "../core/state.js";
 import { differences, merge } from "./differences.js";
 import { errorsOf } from "./draft-errors.js";
 import { draftTowards, policyOf } from "./draft.js";
+import { learnTimes } from "./times.js";
 import { formOf, lastRevision, policyAddress } from "./form.js";
 /** @import { Form, Revision } from "./form.js" */
 
@@ -44,7 +45,8 @@ export async function compare() {
 export function combine() {
   const { form } = state;
   const { policy, etag, revision } = form.conflict;
-  const combined = formOf(policy, etag, revision, null);
+  const combined = formOf(policy, etag, revision, null, form);
   combined.draft = draftTowards(policy, merge(policy, mine(form)));
+  learnTimes(combined.draft);
   update((s) => (s.form = { ...combined, errors: errorsOf(combined) }));
 }

@@ -3,9 +3,8 @@
 // something also names the element that gets the focus.
 
 import { state, update } from "../core/state.js";
-import { withAlgorithm } from "./algorithm.js";
-import { draftRole, isFixed, loadedOf, newLimit, usualTimeout } from "./draft.js";
-import { edit } from "./form.js";
+import { draftRole, isFixed, newLimit, usualTimeout } from "./draft.js";
+import { edit, unfold } from "./form.js";
 import { withPreset } from "./presets.js";
 import { kindsOf } from "../words/message-kinds.js";
 import { rolesOf } from "../words/roles.js";
@@ -17,12 +16,24 @@ export const setField = (index, key, value) => edit((draft) => Object.assign(dra
 /** @param {number} index @param {string} field @param {string} text */
 export const setText = (index, field, text) => edit((draft) => (draft.limits[index].texts[field] = text));
 /** @param {number} index @param {number} row @param {string} field @param {string} text */
-export const setRoleText = (index, row, field, text) => edit((draft) => (draft.limits[index].roles[row].texts[field] = text));
+export function setRoleText(index, row, field, text) {
+  edit((draft) => {
+    const changed = draft.limits[index].roles[row];
+    changed.texts[field] = text;
+    delete draft.times[changed.role];
+  });
+}
+
+// setTimes gives a role a multiple of everyone's numbers in all limits.
+/** @param {string} role @param {string} text */
+export const setTimes = (role, text) => edit((draft) => (draft.times[role] = text));
 
 /** @param {string} algorithm */
 export function addLimit(algorithm) {
-  const place = state.form.draft.limits.length;
-  edit((draft) => draft.limits.push(newLimit(algorithm, draft.limits)), `name-${place}`);
+  const { limits } = state.form.draft;
+  const added = newLimit(algorithm, limits);
+  unfold(added.id, "name", true);
+  edit((draft) => draft.limits.push(added), `name-${limits.length}`);
 }
 
 // removeLimit marks a limit as removed until the next save. A new limit is removed at once.
@@ -38,12 +49,9 @@ export function keepLimit(index) {
   edit((draft) => (draft.limits[index].isRemoved = false), `remove-${index}`);
 }
 
-// setAlgorithm carries the numbers of a limit over to another algorithm.
-/** @param {number} index @param {string} algorithm */
-export function setAlgorithm(index, algorithm) {
-  const { policy } = state.form;
-  edit(({ limits }) => (limits[index] = withAlgorithm(limits[index], loadedOf(policy, limits[index]), algorithm)));
-}
+// setKind gives a limit the algorithm and the numbers of another draft of it.
+/** @param {number} index @param {DraftLimit} kind */
+export const setKind = (index, { source, texts, roles }) => edit(({ limits }) => Object.assign(limits[index], { source, texts, roles }));
 
 // neighbourOf returns the index of the next limit above (step -1) or below (1) that can change its
 // place with the limit, or -1.
@@ -87,12 +95,16 @@ export function addRole(index, role) {
   edit((draft) => {
     const limit = draft.limits[index];
     limit.roles.push(draftRole(limit.source, role));
+    delete draft.times[role];
   }, `${first === "every" ? "queue" : first}-${index}-${role}`);
 }
 
 /** @param {number} index @param {number} row */
 export function removeRole(index, row) {
-  edit((draft) => draft.limits[index].roles.splice(row, 1), `role-${index}`);
+  edit((draft) => {
+    const [{ role }] = draft.limits[index].roles.splice(row, 1);
+    delete draft.times[role];
+  }, `role-${index}`);
 }
 
 /** @param {string} role @param {boolean} isExempt */

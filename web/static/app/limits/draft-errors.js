@@ -4,6 +4,7 @@
 
 import { t } from "../../text/text.js";
 import { isFixed, lengthFields } from "./draft.js";
+import { leastTimes, mostTimes, parseTimes } from "./times.js";
 import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { parseLength } from "../words/lengths.js";
 import { textsOf, wrongNumber, wrongZone } from "../words/typed.js";
@@ -23,6 +24,7 @@ export function errorsOf({ policy, draft }) {
   const note = (id, error) => error && (errors[id] = error);
   if (draft.timezone !== policy.timezone) note("zone", wrongZone(draft.timezone));
   draft.limits.forEach((limit, i) => limit.isRemoved || isFixed(limit.source) || checkLimit(limit, i, draft.limits, note));
+  for (const [role, text] of Object.entries(draft.times)) note(`times-${role}`, wrongTimes(text));
   draft.rungs.forEach(({ action, length }, i) => action === "timeout" && note(`rung-${i}`, wrongTimeout(length)));
   checkTexts(lengthFields, policy.penalties, draft.lengths, (name) => name, note);
   return errors;
@@ -50,6 +52,9 @@ function checkTexts(fields, source, texts, id, note) {
   const known = textsOf(fields, source);
   for (const [name, field] of Object.entries(fields)) if (texts[name] !== known[name]) note(id(name), wrongNumber(field, texts[name]));
 }
+
+/** @param {string} text */
+const wrongTimes = (text) => (text.trim() === "" || parseTimes(text) !== null ? "" : t("limits.times-wrong", { least: leastTimes, most: mostTimes }));
 
 /** @param {string} length */
 function wrongTimeout(length) {

@@ -14,6 +14,8 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {string[]} exempt
  * @property {string[]} exemptMessages
  * @property {DraftLimit[]} limits
+ * @property {Record<string, string>} times the multiples of everyone's numbers that roles keep, as
+ *   they are typed; empty while a role keeps none
  * @property {Rung[]} rungs
  * @property {Texts} lengths the durations of penalties
  */
@@ -34,7 +36,6 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {string} firstDay of a week; empty for Monday
  * @property {string} per
  * @property {boolean} isNew
- * @property {boolean} isOpen its name, algorithm and scope are shown at first
  * @property {boolean} isRemoved
  */
 
@@ -60,6 +61,7 @@ export function draftOf({ mode, timezone, exempt, exempt_messages: exemptMessage
     limits: limits.map((limit, i) => draftLimit(limit, String(i))),
     rungs: (penalties.ladder ?? []).map(rungOf),
     lengths: textsOf(lengthFields, penalties),
+    times: {},
   };
 }
 
@@ -79,7 +81,6 @@ export function draftLimit(source, id) {
     firstDay: source.first_day ?? "",
     per: source.per ?? "user",
     isNew: false,
-    isOpen: false,
     isRemoved: false,
   };
 }
@@ -102,7 +103,7 @@ export function newLimit(algorithm, others) {
   const taken = new Set(others.map(({ name }) => name));
   let name = algorithm;
   for (let n = 2; taken.has(name); n++) name = `${algorithm}-${n}`;
-  return { ...draftLimit({ name, algorithm, ...algorithmOf({ algorithm }).start }, `new ${name}`), isNew: true, isOpen: true };
+  return { ...draftLimit({ name, algorithm, ...algorithmOf({ algorithm }).start }, `new ${name}`), isNew: true };
 }
 
 // loadedOf returns the limit as it was loaded, or nothing for a new limit.
@@ -180,7 +181,10 @@ function put(limit, key, value) {
 /** @param {Api.Limit} limit */
 export const isFixed = (limit) => isAcrossChannels(limit);
 
+// isDirty reports whether a draft differs from the policy, which has no multiples, but their
+// numbers.
 /** @param {{policy: Api.Policy, draft: Draft}} of */
 export function isDirty({ policy, draft }) {
-  return JSON.stringify(draft) !== JSON.stringify(draftOf(policy));
+  const text = /** @param {Draft} of */ ({ times, ...rest }) => JSON.stringify(rest);
+  return text(draft) !== text(draftOf(policy));
 }

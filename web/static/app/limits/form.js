@@ -11,6 +11,7 @@ import { state, update } from "../core/state.js";
 import { errorsOf } from "./draft-errors.js";
 import { draftOf, isDirty, policyOf } from "./draft.js";
 import { fieldOf } from "./mistake.js";
+import { followTimes, learnTimes } from "./times.js";
 /** @import { Mistake } from "../core/api.js" */
 /** @import { State } from "../core/state.js" */
 /** @import { Conflict } from "./conflict.js" */
@@ -21,6 +22,8 @@ import { fieldOf } from "./mistake.js";
 /**
  * @typedef {Pick<Api.putChannelsPolicy, "author" | "at" | "changes"> & {saved?: boolean}} Revision
  */
+
+/** @typedef {"kind" | "name"} Part a part of a limit's card that is folded away at first */
 
 /**
  * Form is the limits being edited.
@@ -40,6 +43,8 @@ import { fieldOf } from "./mistake.js";
  *   nothing was edited since, and the draft before it
  * @property {Tried | null} tried what became of the Lab's numbers in the address
  * @property {{id: string} | null} focus the element that gets the focus after the last edit
+ * @property {Record<string, Part[]>} open the parts of limits' cards that are unfolded, by the
+ *   limit's ID
  */
 
 export const policyAddress = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
@@ -55,10 +60,10 @@ export async function load() {
     const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision(), loadAlgorithms(), loadTexts("rules")]);
     if (channel !== state.channel || (!isNews() && state.form?.policy)) return;
     update((s) => {
-      s.form = formOf(policy.body, policy.etag, revision, null);
+      s.form = formOf(policy.body, policy.etag, revision, null, s.form);
     });
   } catch (problem) {
-    if (!ifSignedOut(problem) && isNews() && channel === state.channel) update((s) => (s.form = { ...(s.form ?? formOf(null, "", null, null)), problem: problem.message }));
+    if (!ifSignedOut(problem) && isNews() && channel === state.channel) update((s) => (s.form = { ...(s.form ?? formOf(null, "", null, null, null)), problem: problem.message }));
   }
 }
 
@@ -73,16 +78,33 @@ export async function lastRevision() {
   }
 }
 
-// formOf returns a form without edits.
+// formOf returns a form without edits. What was unfolded in the former one stays so.
 /**
  * @param {Api.Policy | null} policy
  * @param {string} etag
  * @param {Revision | null | undefined} revision
  * @param {Form["made"]} made
+ * @param {Form | null} former
  * @returns {Form}
  */
-export function formOf(policy, etag, revision, made) {
-  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, preset: null, tried: null, focus: null };
+export function formOf(policy, etag, revision, made, former) {
+  const draft = policy && draftOf(policy);
+  if (draft) learnTimes(draft);
+  return { policy, etag, revision, draft, errors: {}, problem: "", busy: false, conflict: null, made, preset: null, tried: null, focus: null, open: former?.draft && draft ? stillOpen(former, draft) : {} };
+}
+
+// stillOpen returns what is unfolded in another draft: what is unfolded in the limits of the same
+// names.
+/** @param {Form} former @param {Draft} draft @returns {Form["open"]} */
+function stillOpen({ open, draft: { limits } }, draft) {
+  return Object.fromEntries(draft.limits.map(({ id, name }) => [id, open[limits.find((limit) => !limit.isRemoved && limit.name.trim() === name)?.id] ?? []]));
+}
+
+// unfold shows or hides a part of a limit's card.
+/** @param {string} id @param {Part} part @param {boolean} is */
+export function unfold(id, part, is) {
+  const { form } = state, others = (form.open[id] ?? []).filter((other) => other !== part);
+  update((s) => (s.form = { ...form, open: { ...form.open, [id]: is ? [...others, part] : others } }));
 }
 
 // policyChanged stores the policy in force. If the form has edits, it gets a conflict. Otherwise
@@ -111,6 +133,8 @@ export function edit(change, focus) {
   if (state.form.busy) return; // the answer replaces the draft
   const draft = structuredClone(state.form.draft);
   change(draft);
+  followTimes(draft);
+  learnTimes(draft);
   update((s) => (s.form = { ...s.form, draft, errors: errorsOf({ policy: s.form.policy, draft }), problem: "", preset: null, focus: focus ? { id: focus } : null }));
 }
 
@@ -118,7 +142,7 @@ export function discard() {
   const { form } = state;
   if (form.busy || !isDirty(form)) return;
   if (form.conflict) return load();
-  update((s) => (s.form = formOf(form.policy, form.etag, form.revision, form.made)));
+  update((s) => (s.form = { ...formOf(form.policy, form.etag, form.revision, form.made, null), open: form.open }));
 }
 
 // closeNotes hides the notes about the last save and the Lab's numbers.
@@ -155,7 +179,7 @@ async function send(method, path, body, place) {
   try {
     const { body: revision, etag } = await request(method, address + path, { body, ifMatch: form.etag });
     const policy = revision.changes ? { body: revision.policy, etag } : await request("GET", address); // a return to the file's limits is answered without the policy
-    if (isShown()) update((s) => (s.form = formOf(policy.body, policy.etag, revision, { revision, former: form.policy })));
+    if (isShown()) update((s) => (s.form = formOf(policy.body, policy.etag, revision, { revision, former: form.policy }, s.form)));
   } catch (problem) {
     if (ifSignedOut(problem) || !isShown()) return;
     const conflict = problem.status === 412 ? {} : null;

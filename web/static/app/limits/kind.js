@@ -1,37 +1,46 @@
 // @ts-check
-// The name, algorithm and scope of a limit. Usage is counted by them, so it starts again when one
-// of them changes.
+// The kind, name and scope of a limit, folded away at first. Usage is counted by them, so it starts
+// again when one of them changes.
 
 import { rich, t } from "../../text/text.js";
-import { html, useState } from "../../vendor/htm-preact.js";
-import { setAlgorithm, setField } from "./draft-edits.js";
+import { html } from "../../vendor/htm-preact.js";
+import { setField } from "./draft-edits.js";
 import { loadedOf } from "./draft.js";
+import { unfold } from "./form.js";
+import { KindChoice } from "./kinds.js";
 import { Choice, LimitField } from "../widgets/field.js";
-import { algorithmNames, algorithmOf } from "../words/algorithms.js";
+import { Icon } from "../widgets/icon.js";
 import { sharers } from "../words/scopes.js";
 /** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
-/** @import { Form } from "./form.js" */
+/** @import { Form, Part } from "./form.js" */
 
 /** @param {{limit: DraftLimit, index: number, form: Form, overrides: State["overrides"]}} props */
 export function Kind({ limit, index, form, overrides }) {
-  const id = `name-${index}`;
-  const error = form.errors[id];
-  const { algorithm } = limit.source;
-  const [isOpen, setOpen] = useState(limit.isOpen);
+  const isOpen = /** @param {Part} part */ (part) => Boolean(form.open[limit.id]?.includes(part));
+  const error = form.errors[`name-${index}`];
+  const named = isOpen("name") || Boolean(error);
   return html`
-    <details class="kind" open=${isOpen || Boolean(error)} onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>${t("limits.kind")}</summary>
-      <div class="fields">
-        <${LimitField} id=${id} label=${t("limits.name")} value=${limit.name} error=${error} isText onInput=${(text) => setField(index, "name", text)} />
-        <${Choice} id=${`algorithm-${index}`} label=${t("limits.algorithm")} value=${algorithm} onChoose=${(value) => setAlgorithm(index, value)}
-          options=${Object.fromEntries(algorithmNames().map((value) => [value, algorithmOf({ algorithm: value }).name]))} />
-        <${Choice} id=${`per-${index}`} label=${t("limits.scope")} value=${limit.per} onChoose=${(value) => setField(index, "per", value)}
-          options=${{ user: sharers.user, channel: sharers.channel }} />
-      </div>
-      <p class="muted">${algorithmOf(limit.source).about}</p>
-    </details>
+    <div class="parts">
+      <${Unfold} limit=${limit} index=${index} part="kind" isOpen=${isOpen("kind")} label=${t("limits.kind")} />
+      <${Unfold} limit=${limit} index=${index} part="name" isOpen=${named} label=${t("limits.name-scope")} />
+    </div>
+    <div class="kind" id=${`kind-of-${index}`} hidden=${!isOpen("kind")}>${isOpen("kind") && html`<${KindChoice} limit=${limit} index=${index} form=${form} />`}</div>
+    <div class="kind fields" id=${`name-of-${index}`} hidden=${!named}>
+      <${LimitField} id=${`name-${index}`} label=${t("limits.name")} value=${limit.name} error=${error} isText fixed=${form.busy} onInput=${(text) => setField(index, "name", text)} />
+      <${Choice} id=${`per-${index}`} label=${t("limits.scope")} value=${limit.per} onChoose=${(value) => setField(index, "per", value)}
+        options=${{ user: sharers.user, channel: sharers.channel }} />
+    </div>
     <${Fresh} limit=${limit} loaded=${loadedOf(form.policy, limit)} overrides=${overrides} />
+  `;
+}
+
+/** @param {{limit: DraftLimit, index: number, part: Part, isOpen: boolean, label: string}} props */
+function Unfold({ limit, index, part, isOpen, label }) {
+  return html`
+    <button type="button" id=${`unfold-${part}-${index}`} aria-expanded=${isOpen ? "true" : "false"} aria-controls=${`${part}-of-${index}`} onClick=${() => unfold(limit.id, part, !isOpen)}>
+      ${label}<${Icon} name="chevron-down" />
+    </button>
   `;
 }
 

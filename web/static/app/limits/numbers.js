@@ -25,9 +25,9 @@ export function Numbers({ limit, index, form, fixed }) {
     <div class="fields">
       ${Object.entries(fields).filter(([, { isRare }]) => !isRare).map(([name, field]) => html`<${NumberField} key=${name} name=${name} field=${field} limit=${limit} index=${index} form=${form} fixed=${fixed} />`)}
       ${hasDay && html`
-        <${LimitField} id=${`reset_at-${index}`} label=${t("limits.period-ends")} value=${limit.resetAt} fixed=${fixed} error=${error("reset_at")} hint="00:00" isText
+        <${LimitField} id=${`reset_at-${index}`} label=${t("limits.period-ends")} value=${limit.resetAt} fixed=${fixed || form.busy} error=${error("reset_at")} hint="00:00" isText
           onInput=${(text) => setField(index, "resetAt", text)} />
-        <${LimitField} id=${`timezone-${index}`} label=${t("limits.zone")} value=${limit.timezone} fixed=${fixed} error=${error("timezone")}
+        <${LimitField} id=${`timezone-${index}`} label=${t("limits.zone")} value=${limit.timezone} fixed=${fixed || form.busy} error=${error("timezone")}
           hint=${form.draft.timezone || "UTC"} isText list="zones" onInput=${(text) => setField(index, "timezone", text)} />
         <${Choice} id=${`period-${index}`} label=${t("limits.period")} value=${limit.period || "day"} fixed=${fixed} options=${options(choices.period, (name) => periodNames[name])}
           onChoose=${(/** @type {string} */ name) => setField(index, "period", name === "day" ? "" : name)} />
@@ -46,7 +46,7 @@ const options = (values = [], nameOf) => Object.fromEntries(values.map((value) =
 /** @param {CardProps & {name: string, field: Field}} props */
 function NumberField({ name, field: { label, unit, isLength }, limit, index, form, fixed }) {
   return html`
-    <${LimitField} id=${`${name}-${index}`} label=${label} unit=${unit} isLength=${isLength} value=${limit.texts[name]} fixed=${fixed} error=${form.errors[`${name}-${index}`]}
+    <${LimitField} id=${`${name}-${index}`} label=${label} unit=${unit} isLength=${isLength} value=${limit.texts[name]} fixed=${fixed || form.busy} error=${form.errors[`${name}-${index}`]}
       onInput=${(/** @type {string} */ text) => setText(index, name, text)} />
   `;
 }

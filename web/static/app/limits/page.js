@@ -8,21 +8,21 @@ import { mayModerate } from "../core/state.js";
 import { LimitCard } from "./card.js";
 import { addLimit } from "./draft-edits.js";
 import { save } from "./form.js";
+import { KindWords, newKinds } from "./kinds.js";
 import { HistoryPane } from "./history.js";
 import { originText } from "./origin.js";
 import { loadOverrides } from "./overrides.js";
 import { Penalties } from "./penalties.js";
 import { PresetChooser } from "./preset-chooser.js";
 import { PreviewPane } from "./preview.js";
+import { RoleTimes } from "./role-times.js";
 import { LimitsFinish } from "./save-bar.js";
 import { TriedNote } from "./tried-note.js";
 import { fillTried } from "./tried.js";
 import { ChannelSettings } from "./settings-form.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
-import { algorithmNames, algorithmOf } from "../words/algorithms.js";
 import { authorName } from "../words/author.js";
-import { capitalised } from "../words/roles.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Form, Revision } from "./form.js" */
@@ -45,7 +45,7 @@ export function LimitsPage({ state }) {
 /** @param {{state: State}} props */
 function Limits({ state }) {
   const { form, overrides, channel, query } = state;
-  const mayEdit = mayModerate() && !form.busy;
+  const mayEdit = mayModerate();
   useFocus(form);
   useEffect(() => void loadOverrides(), [channel, form.etag]);
   useEffect(fillTried, [channel, form.busy, query.try]);
@@ -68,12 +68,13 @@ function Limits({ state }) {
       ${mayModerate() && (showsPresets || form.preset) && html`<${PresetChooser} form=${form} />`}
       <div class="columns">
         <div class="rules">
+          <${RoleTimes} form=${form} mayEdit=${mayEdit} />
           ${form.draft.limits.map((limit, i) => html`
             <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} channel=${channel} />
           `)}
           ${form.draft.limits.length === 0 && html`<p class="none muted">${t("limits.none")}</p>`}
           ${overrides?.problem && html`<p class="error">${t("limits.custom-failed", { problem: overrides.problem })}</p>`}
-          ${mayModerate() && html`<${LimitChooser} />`}
+          ${mayModerate() && html`<${LimitChooser} zone=${form.draft.timezone.trim()} />`}
         </div>
         <div class="beside">
           <${Penalties} form=${form} mayEdit=${mayEdit} />
@@ -108,7 +109,8 @@ function origin(revision) {
 /** @param {Api.Policy} policy */
 const mode = (policy) => t(policy.mode === "enforce" ? "limits.enforced" : "limits.observed");
 
-function LimitChooser() {
+/** @param {{zone: string}} props */
+function LimitChooser({ zone }) {
   const [isOpen, setOpen] = useState(false);
   /** @param {string} algorithm */
   const add = (algorithm) => {
@@ -125,15 +127,10 @@ function LimitChooser() {
     <div class="chooser" onKeyDown=${close}>
       <button type="button" id="add-limit" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}><${Icon} name="plus" />${t("limits.add")}</button>
       ${isOpen && html`
-        <ul aria-label=${t("limits.kinds")}>
-          ${algorithmNames().map((algorithm) => html`<${NewLimit} algorithm=${algorithm} add=${add} />`)}
+        <ul class="kinds" aria-label=${t("limits.kinds")}>
+          ${newKinds(zone).map(({ algorithm, rule }) => html`
+            <li><button type="button" value=${algorithm} onClick=${() => add(algorithm)}><${KindWords} algorithm=${algorithm} rule=${rule} /></button></li>`)}
         </ul>`}
     </div>
   `;
-}
-
-/** @param {{algorithm: string, add: (algorithm: string) => void}} props */
-function NewLimit({ algorithm, add }) {
-  const { name, about } = algorithmOf({ algorithm });
-  return html`<li><button type="button" value=${algorithm} onClick=${() => add(algorithm)}><strong>${capitalised(name)}</strong> <span class="muted">${about}</span></button></li>`;
 }

@@ -35,7 +35,7 @@ export function Penalties({ form, mayEdit }) {
     <fieldset>
       <legend>${t("limits.zone-title")}</legend>
       <div class="fields">
-        <${LimitField} id="zone" label=${t("limits.channel-zone")} value=${form.draft.timezone} fixed=${!mayEdit} error=${form.errors.zone} hint="UTC"
+        <${LimitField} id="zone" label=${t("limits.channel-zone")} value=${form.draft.timezone} fixed=${!mayEdit || form.busy} error=${form.errors.zone} hint="UTC"
           isText list="zones" onInput=${(text) => edit((draft) => (draft.timezone = text))} />
       </div>
       <${Zones} />
@@ -86,7 +86,7 @@ function Ladder({ form, mayEdit }) {
 /** @param {{name: keyof typeof lengthFields, label: string, zero: string, form: Form, mayEdit: boolean}} props */
 function StrikeLength({ name, label, zero, form, mayEdit }) {
   return html`
-    <${LimitField} id=${name} label=${label} isLength zero=${zero} value=${form.draft.lengths[name]} fixed=${!mayEdit} error=${form.errors[name]}
+    <${LimitField} id=${name} label=${label} isLength zero=${zero} value=${form.draft.lengths[name]} fixed=${!mayEdit || form.busy} error=${form.errors[name]}
       onInput=${(/** @type {string} */ text) => edit((draft) => (draft.lengths[name] = text))} />
   `;
 }
@@ -130,7 +130,7 @@ function Rung({ rung: { action, length }, index, form, mayEdit }) {
             </select>`
           : html`<span>${todo[action] ?? action}</span>`}
         ${action === "timeout" && html`
-          <${LimitField} id=${id} label=${t("limits.step-length", { step })} unit="" value=${length} fixed=${!mayEdit} isShort isLength
+          <${LimitField} id=${id} label=${t("limits.step-length", { step })} unit="" value=${length} fixed=${!mayEdit || form.busy} isShort isLength
             error=${form.errors[id]} onInput=${(text) => setRung(index, { length: text })} />`}
         ${mayEdit && html`
           <span class="moves">

@@ -60,7 +60,7 @@ function Role({ row: { role, texts }, place, limit, index, form, fixed, isExempt
     <div class="role-row" role="group" aria-label=${name}>
       <p class="role-rule">${isRight && !isExempt ? rich("limits.role-rule", { role: group, rule: lowered(ruleIn(limit, numbers, form)) }) : group}</p>
       ${Object.entries(fields).map(([field, { label, unit, isLength }]) => html`
-        <${LimitField} key=${field} id=${id(field)} label=${t("limits.role-field", { field: label, role: name })} unit=${unit} isLength=${isLength} value=${texts[field]} fixed=${fixed}
+        <${LimitField} key=${field} id=${id(field)} label=${t("limits.role-field", { field: label, role: name })} unit=${unit} isLength=${isLength} value=${texts[field]} fixed=${fixed || form.busy}
           error=${form.errors[id(field)]} hint=${limit.texts[field]} isShort onInput=${(text) => setRoleText(index, place, field, text)} />
       `)}
       ${!fixed && html`

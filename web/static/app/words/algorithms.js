@@ -152,8 +152,15 @@ const purposes = table({ reserve: "rules.about-reserve", slices: "rules.about-sl
 /** @type {WeakMap<Listed, Algorithm>} */
 const described = new WeakMap();
 
-// algorithmNames returns the algorithms that a limit can have.
-export const algorithmNames = () => state.algorithms.map(({ name }) => name);
+// usual are the algorithms, from what most people look for to what few need.
+const usual = ["token-bucket", "sliding-log", "daily-window", "user-window", "fixed-window", "sliding-window", "leaky-bucket", "cascade"];
+
+// algorithmNames returns the algorithms that a limit can have. Those that this page doesn't know
+// come last.
+export function algorithmNames() {
+  const names = state.algorithms.map(({ name }) => name);
+  return [...usual.filter((name) => names.some((listed) => listed === name)), ...names.filter((name) => !usual.includes(name))];
+}
 
 // algorithmOf returns the algorithm of a limit. It has no fields before chatguard's list of
 // algorithms is loaded, or if the algorithm isn't in it.
