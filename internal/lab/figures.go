@@ -17,11 +17,14 @@ type Figures struct {
 	// duration.
 	MeanPerMinute float64 `json:"mean_per_minute"`
 	// MostInASecond and MostInAMinute are over any stretch of that length, wherever it begins.
-	MostInASecond   int   `json:"most_in_a_second"`
-	MostInAMinute   int   `json:"most_in_a_minute"`
-	LongestWaitMS   int64 `json:"longest_wait_ms"`    // of a throttled message, until it would pass
-	LongestDelayMS  int64 `json:"longest_delay_ms"`   // in a queue
-	LongestSilentMS int64 `json:"longest_silence_ms"` // between two allowed messages of anybody
+	MostInASecond  int   `json:"most_in_a_second"`
+	MostInAMinute  int   `json:"most_in_a_minute"`
+	LongestWaitMS  int64 `json:"longest_wait_ms"`  // of a throttled message, until it would pass
+	LongestDelayMS int64 `json:"longest_delay_ms"` // in a queue
+	// LongestSilentMS is the longest time without an allowed message of anybody: between two of
+	// them, or from the last of them to the end of the traffic. What is before the first one is no
+	// silence.
+	LongestSilentMS int64 `json:"longest_silence_ms"`
 	// Loudest is the user with the most allowed messages; nil if there are none.
 	Loudest *Share `json:"loudest"`
 }
@@ -33,9 +36,8 @@ type Share struct {
 	Percent  float64 `json:"percent"`
 }
 
-// newFigures sums up the steps. span is how long the traffic lasts; 0 means from the first message
-// to the last.
-func newFigures(messages []chatguard.Message, steps []Step, span time.Duration) *Figures {
+// newFigures sums up the steps. within is how long the traffic lasts.
+func newFigures(messages []chatguard.Message, steps []Step, within span) *Figures {
 	f := &Figures{}
 	left := make([]int64, 0, len(steps)) // when allowed messages left
 	of := map[string]int{}
@@ -49,14 +51,15 @@ func newFigures(messages []chatguard.Message, steps []Step, span time.Duration) 
 	}
 	slices.Sort(left)
 	f.MostInASecond, f.MostInAMinute = mostIn(left, time.Second), mostIn(left, time.Minute)
-	for i := 1; i < len(left); i++ {
-		f.LongestSilentMS = max(f.LongestSilentMS, ceilMillis(time.Duration(left[i]-left[i-1])))
+	for i, at := range left {
+		next := within.until.UnixNano()
+		if i+1 < len(left) {
+			next = left[i+1]
+		}
+		f.LongestSilentMS = max(f.LongestSilentMS, ceilMillis(time.Duration(next-at)))
 	}
-	if span == 0 {
-		span = spanOf(messages)
-	}
-	if span > 0 {
-		f.MeanPerMinute = float64(f.Allowed) * float64(time.Minute) / float64(span)
+	if length := within.until.Sub(within.from); length > 0 {
+		f.MeanPerMinute = float64(f.Allowed) * float64(time.Minute) / float64(length)
 	}
 	f.Loudest = loudest(of, f.Allowed)
 	return f
@@ -79,20 +82,24 @@ func (f *Figures) count(s *Step) {
 	}
 }
 
-// spanOf returns the time from the first message to the last.
-func spanOf(messages []chatguard.Message) time.Duration {
-	if len(messages) == 0 {
-		return 0
+// span is when traffic begins and ends.
+type span struct{ from, until time.Time }
+
+// spanOf returns the span of the traffic, or without traffic, from the first message to the last.
+func spanOf(traffic *Traffic, messages []chatguard.Message) (s span) {
+	if traffic != nil {
+		return span{traffic.From, traffic.From.Add(time.Duration(traffic.For))}
 	}
-	first, last := messages[0].SentAt, messages[0].SentAt
 	for i := range messages {
-		if at := messages[i].SentAt; at.Before(first) {
-			first = at
-		} else if at.After(last) {
-			last = at
+		at := messages[i].SentAt
+		if i == 0 || at.Before(s.from) {
+			s.from = at
+		}
+		if i == 0 || at.After(s.until) {
+			s.until = at
 		}
 	}
-	return last.Sub(first)
+	return s
 }
 
 // loudest returns the share of the user with the most messages. If several users have equally many,

@@ -8,7 +8,6 @@ package lab
 import (
 	"context"
 	"runtime"
-	"time"
 
 	"github.com/chatguard/chatguard"
 )
@@ -98,18 +97,19 @@ func (q *Question) run(ctx context.Context, answer *Answer) error {
 
 // runMessages judges the messages in each lane.
 func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answer) error {
-	messages, span := []Message(q.Messages), time.Duration(0)
+	messages := []Message(q.Messages)
 	if q.Traffic != nil {
 		var err error
 		if messages, err = q.Traffic.messages(); err != nil {
 			return err
 		}
-		span, answer.Messages = time.Duration(q.Traffic.For), messages
+		answer.Messages = messages
 	}
 	list, users, err := judgeable(messages)
 	if err != nil {
 		return err
 	}
+	within := spanOf(q.Traffic, list)
 	var pictures pages
 	for i, l := range lanes {
 		if err := l.checkMemory(users); err != nil {
@@ -119,7 +119,7 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 		if of.Steps, err = l.judgeAll(ctx, &answer.work, list, q.Move, &pictures, q.NoSteps); err != nil {
 			return err
 		}
-		of.Figures = newFigures(list, of.Steps, span)
+		of.Figures = newFigures(list, of.Steps, within)
 	}
 	if q.Accuracy {
 		answer.Accuracy, err = q.runAccuracy(ctx, &answer.work, lanes[0], list)

@@ -182,6 +182,26 @@ func TestRun_Figures(t *testing.T) {
 	}
 }
 
+// A lane that has been silent since its last message is silent until the traffic ends. Without
+// traffic, that is the last message.
+func TestRun_SilentUntilNow(t *testing.T) {
+	const lane = `{"lanes": [{"limits": [{"algorithm": "daily-window", "messages": 2}]}], `
+	for _, test := range []struct {
+		name, text string
+		want       int64
+	}{
+		{"traffic", lane + `"traffic": {"kind": "steady", "every": "1s", "for": "10m"}}`, 599_000},
+		{"traffic that begins later", lane + `"traffic": {"kind": "steady", "every": "7s", "from": "2026-01-02T12:00:00Z", "for": "1m"}}`, 53_000},
+		{"messages", lane + `"messages": [{"at": 1000, "user_id": "a"}, {"at": 9000, "user_id": "a"}, {"at": 30000, "user_id": "a"}]}`, 21_000},
+		{"nothing passed", `{"lanes": [{"limits": [{"algorithm": "token-bucket", "burst": 1, "refill": "4s"}]}], "messages": [{"at": 1, "user_id": "anna", "cost": 2}, {"at": 99, "user_id": "anna", "cost": 2}]}`, 0},
+		{"still in the queue", `{"lanes": [{"limits": [{"algorithm": "leaky-bucket", "every": "10s", "queue": 1}]}], "traffic": {"kind": "bursts", "size": 2, "every": "1h", "for": "5s"}}`, 10_000},
+	} {
+		if got := run(t, test.text).Lanes[0].Figures.LongestSilentMS; got != test.want {
+			t.Errorf("%s: %d ms, want %d", test.name, got, test.want)
+		}
+	}
+}
+
 func TestRun_Eager(t *testing.T) {
 	answer := run(t, `{"lanes": [{"limits": [{"algorithm": "token-bucket", "burst": 3, "refill": "4s"}]}], "edge": "1m",
 		"traffic": {"kind": "eager", "messages": 5, "start": "0s", "pauses": ["2s+5s"], "turn": "10ms/3s"}}`)

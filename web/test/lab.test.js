@@ -105,6 +105,11 @@ test("figures: up to the time that is shown", () => {
   assert.equal(tally(150).allowed, 2); // back in time
 });
 
+test("figures: a silence that lasts counts, too", () => {
+  const tally = createTally([{ at: 0, leaves: 0, mark: "passes", retry: 0 }, { at: 900, leaves: Infinity, mark: "throttled", retry: 86_400_000 }, { at: 2000, leaves: 5000, mark: "passes", retry: 0 }]);
+  assert.deepEqual([0, 1500, 4000, 300_000, 1000].map((time) => tally(time).longestSilence), [0, 1500, 5000, 295_000, 1000]);
+});
+
 test("figures: half-open stretches", () => {
   const tally = createTally([0, 1000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0 })));
   assert.equal(tally(2000).mostInSecond, 1);

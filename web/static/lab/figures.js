@@ -13,7 +13,8 @@
  * @property {number} mostInMinute
  * @property {number} longestWait the longest time after which a throttled message would pass, ms
  * @property {number} longestDelay the longest time that a message was held in a queue, ms
- * @property {number} longestSilence the longest time between two messages that passed, ms
+ * @property {number} longestSilence the longest time without a message that passed, ms: between two
+ *   of them, or from the last one until the time that is shown
  */
 
 const second = 1000, minute = 60_000; // ms
@@ -28,9 +29,14 @@ export function createTally(entries) {
   /** @type {number[]} */
   let passed = []; // lab times, ms
   let inSecond = 0, inMinute = 0; // index of the first in the stretch that ends now
+  // listen counts the silence since the last message that passed.
+  /** @param {number} at */
+  const listen = (at) => {
+    if (passed.length > 0) figures.longestSilence = Math.max(figures.longestSilence, at - passed.at(-1));
+  };
   /** @param {number} at */
   const pass = (at) => {
-    if (passed.length > 0) figures.longestSilence = Math.max(figures.longestSilence, at - passed.at(-1));
+    listen(at);
     passed.push(at);
     while (passed[inSecond] <= at - second) inSecond++;
     while (passed[inMinute] <= at - minute) inMinute++;
@@ -56,6 +62,7 @@ export function createTally(entries) {
       figures.longestDelay = Math.max(figures.longestDelay, leaves - at);
       pass(leaves);
     }
+    listen(time);
     return figures;
   };
 }
