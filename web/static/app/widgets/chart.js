@@ -16,6 +16,8 @@ import { stamp } from "../words/time.js";
  * @property {string} colour the name of a custom property: "--accent"
  * @property {string} [fill] likewise
  * @property {boolean} [isStepped] a value applies until the next time
+ * @property {{sign: string, at: number, dash: number[]}} [told] what tells a curve from others without
+ *   its colour: a sign, written on the curve at a time of at, and the lengths of its dashes and gaps
  */
 
 /** @typedef {{at: number, values: (number | null)[]}} ChartRow */
@@ -70,9 +72,9 @@ export const ChartToCome = () => html`<div class="chart to-come"></div>`;
 function Legend({ series, unit, time, index }) {
   return html`
     <p class="legend">
-      ${series.map(({ name, values, colour }) => html`
+      ${series.map(({ name, values, colour, told }) => html`
         <span class="curve">
-          <span class="swatch" style=${{ background: `var(${colour})` }}></span>
+          <${Swatch} colour=${colour} told=${told} />
           ${name}${time && html` <strong>${written(values[index])}</strong>`}
         </span>
       `)}
@@ -80,6 +82,13 @@ function Legend({ series, unit, time, index }) {
     </p>
   `;
 }
+
+// Swatch is a piece of a curve. It looks like the curve also without its colour, if that is told
+// from others in another way.
+/** @param {Pick<Series, "colour" | "told">} props */
+export const Swatch = ({ colour, told }) => told
+  ? html`<svg class="swatch told" width="32" height="2" aria-hidden="true"><line x2="32" y1="1" y2="1" stroke=${`var(${colour})`} stroke-width="2" stroke-dasharray=${told.dash.join(" ")} /></svg><strong>${told.sign}</strong> `
+  : html`<span class="swatch" style=${{ background: `var(${colour})` }}></span>`;
 
 /**
  * @param {{label: string, series: Series[], rows: ChartRow[], step: string, zone?: string}} props

@@ -77,7 +77,7 @@ function options({ size, series, top, zone, live, hasBars, isTimeless, across, s
     },
     axes: axes(zone, isTimeless, across),
     series: [{}, ...series.map((/** @type {Series} */ one) => (hasBars ? bars(one) : curve(one)))],
-    hooks: { setCursor: [(/** @type {uPlot} */ plot) => onPoint(plot.cursor.idx ?? null)] },
+    hooks: { draw: [(/** @type {uPlot} */ plot) => sign(plot, series)], setCursor: [(/** @type {uPlot} */ plot) => onPoint(plot.cursor.idx ?? null)] },
   };
 }
 
@@ -100,13 +100,30 @@ function axes(zone, isTimeless, across) {
   ];
 }
 
+// sign writes the signs of curves on them.
+/** @param {uPlot} plot @param {Series[]} series */
+function sign({ ctx: context, data: [at, ...values], valToPos: place }, series) {
+  context.save();
+  context.font = `600 ${13 * uPlot.pxRatio}px system-ui, sans-serif`;
+  Object.assign(context, { textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 5 * uPlot.pxRatio });
+  series.forEach(({ told, colour }, i) => {
+    if (!told) return;
+    const x = place(told.at, "x", true), y = place(values[i][at.findLastIndex((time) => time <= told.at)], "y", true);
+    Object.assign(context, { strokeStyle: colourOf("--ground"), fillStyle: colourOf(colour) });
+    context.strokeText(told.sign, x, y);
+    context.fillText(told.sign, x, y);
+  });
+  context.restore();
+}
+
 /** @param {Series} of */
-function curve({ name, values, colour, fill, isStepped }) {
+function curve({ name, values, colour, fill, isStepped, told }) {
   return {
     label: name,
     stroke: () => colourOf(colour),
     fill: fill && (() => colourOf(fill)),
     width: 1.5,
+    ...(told && { dash: told.dash }),
     points: {
       show: (/** @type {uPlot} */ plot, /** @type {number} */ i) => plot.data[i].filter((/** @type {number | null} */ value) => value !== null).length < few,
       size: 7, fill: () => colourOf(colour),

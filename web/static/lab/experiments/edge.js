@@ -3,7 +3,7 @@
 // minute, and how a sender gets it.
 
 import { commas, t } from "../../text/text.js";
-import { Chart } from "../../app/widgets/chart.js";
+import { Chart, Swatch } from "../../app/widgets/chart.js";
 import { algorithmOf } from "../../app/words/algorithms.js";
 import { html } from "../../vendor/htm-preact.js";
 import { secondsText } from "../clock.js";
@@ -27,17 +27,23 @@ const messages = 15, every = "1m";
  * @property {boolean} opens
  * @property {TextKey} reason
  * @property {string} colour
+ * @property {number} signedAt where its sign is on its curve, s: not where another curve is
+ * @property {number[]} dash
  */
 
 /** @type {Contender[]} */
 const contenders = [
-  { limit: { name: "window", algorithm: "fixed-window", messages, every }, opens: false, colour: "--series-throttled", reason: "lab.edge-why-fixed" },
-  { limit: { name: "window", algorithm: "user-window", messages, every }, opens: true, colour: "--bad", reason: "lab.edge-why-user" },
-  { limit: { name: "window", algorithm: "sliding-window", messages, every }, opens: false, colour: "--sev-timeout", reason: "lab.edge-why-sliding" },
-  { limit: { name: "window", algorithm: "sliding-log", messages, every }, opens: false, colour: "--good", reason: "lab.edge-why-log" },
-  { name: "lab.edge-tokens", limit: { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s" }, opens: false, colour: "--accent", reason: "lab.edge-why-tokens" },
-  { name: "lab.edge-queue", limit: { name: "queue", algorithm: "leaky-bucket", every: "4s", queue: 0 }, opens: false, colour: "--muted", reason: "lab.edge-why-queue" },
+  { limit: { name: "window", algorithm: "fixed-window", messages, every }, opens: false, colour: "--series-throttled", signedAt: 66, dash: [], reason: "lab.edge-why-fixed" },
+  { limit: { name: "window", algorithm: "user-window", messages, every }, opens: true, colour: "--bad", signedAt: 84, dash: [10, 4], reason: "lab.edge-why-user" },
+  { limit: { name: "window", algorithm: "sliding-window", messages, every }, opens: false, colour: "--sev-timeout", signedAt: 78, dash: [2, 4], reason: "lab.edge-why-sliding" },
+  { limit: { name: "window", algorithm: "sliding-log", messages, every }, opens: false, colour: "--good", signedAt: 100, dash: [12, 4, 2, 4], reason: "lab.edge-why-log" },
+  { name: "lab.edge-tokens", limit: { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s" }, opens: false, colour: "--accent", signedAt: 90, dash: [6, 3], reason: "lab.edge-why-tokens" },
+  { name: "lab.edge-queue", limit: { name: "queue", algorithm: "leaky-bucket", every: "4s", queue: 0 }, opens: false, colour: "--muted", signedAt: 86, dash: [1, 3], reason: "lab.edge-why-queue" },
 ];
+
+// toldOf returns what tells a contender's curve from the others without its colour.
+/** @param {Contender} one @param {number} i */
+const toldOf = ({ signedAt: at, dash }, i) => ({ sign: String(i + 1), at, dash });
 
 /** @param {Contender} of */
 const nameOf = ({ name, limit }) => (name ? t(name) : algorithmOf(limit).name);
@@ -86,12 +92,12 @@ export function Edge() {
 }
 
 const shownUntil = 130; // s
-const height = 240; // px
+const height = 280; // px
 
 /** @param {{found: Found}} props */
 function Curves({ found: { times, edges } }) {
   const at = [50, minute / 1000 - 0.001, ...afterMinute.map((time) => time / 1000)].filter((second) => second <= shownUntil);
-  const series = contenders.map((one, i) => ({ name: nameOf(one), colour: one.colour, isStepped: true, values: at.map((second) => recentAt(times[i], Math.round(second * 1000))) }));
+  const series = contenders.map((one, i) => ({ name: nameOf(one), colour: one.colour, isStepped: true, told: toldOf(one, i), values: at.map((second) => recentAt(times[i], Math.round(second * 1000))) }));
   const limits = commas(contenders.map((one, i) => t("lab.edge-through", { n: edges[i], limit: nameOf(one) })));
   return html`<${Chart} label=${t("lab.edge-chart")} summary=${t("lab.edge-summary", { limits })} at=${at} series=${series} unit=${t("lab.edge-unit")} top=${2 * messages} height=${height} across=${secondsText} />`;
 }
@@ -112,7 +118,7 @@ function Table({ edges }) {
         <tbody>
           ${contenders.map((one, i) => html`
             <tr key=${i}>
-              <th scope="row">${nameOf(one)}</th><td class=${edges[i] > messages ? "over" : ""}>${edges[i]}</td>
+              <th scope="row"><${Swatch} colour=${one.colour} told=${toldOf(one, i)} />${nameOf(one)}</th><td class=${edges[i] > messages ? "over" : ""}>${edges[i]}</td>
               <td class="bar-cell"><span class="bar" style=${{ width: `${(100 * edges[i]) / most}%`, background: `var(${one.colour})` }}></span></td>
               <td class="words">${t(one.reason)}</td>
             </tr>`)}
