@@ -23,11 +23,12 @@ type LaneAnswer struct {
 	Name string `json:"name"`
 	// BytesPerUser is how much memory the engine needs on average for a user with a numeric ID. It
 	// includes the user's row with the states of all limits, and its part of the table.
-	BytesPerUser int64    `json:"bytes_per_user"`
-	Steps        []Step   `json:"steps,omitempty"` // one for each message
-	Figures      *Figures `json:"figures,omitempty"`
-	Push         *Pushed  `json:"push,omitempty"` // of eager traffic
-	Edge         *int64   `json:"edge,omitempty"` // the most that can pass in any stretch of the length Question.Edge
+	BytesPerUser int64     `json:"bytes_per_user"`
+	Steps        []Step    `json:"steps,omitempty"`  // one for each message
+	Grants       []Granted `json:"grants,omitempty"` // one for each grant of the lane
+	Figures      *Figures  `json:"figures,omitempty"`
+	Push         *Pushed   `json:"push,omitempty"` // of eager traffic
+	Edge         *int64    `json:"edge,omitempty"` // the most that can pass in any stretch of the length Question.Edge
 }
 
 // dropSteps removes the messages and the steps.

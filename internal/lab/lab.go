@@ -55,6 +55,8 @@ type Lane struct {
 	Limits []chatguard.Limit `json:"limits"`
 	// Roles are given to the author of every message, in addition to the message's own.
 	Roles chatguard.Roles `json:"roles,omitempty"`
+	// Grants are in the order of their times. Eager traffic ignores them.
+	Grants []Grant `json:"grants,omitempty"`
 }
 
 // Message is one message of a question or an answer.
@@ -116,7 +118,7 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 			return err
 		}
 		of := &answer.Lanes[i]
-		if of.Steps, err = l.judgeAll(ctx, &answer.work, list, q.Move, &pictures, q.NoSteps); err != nil {
+		if of.Steps, of.Grants, err = l.judgeAll(ctx, &answer.work, list, q.Move, &pictures, q.NoSteps); err != nil {
 			return err
 		}
 		of.Figures = newFigures(list, of.Steps, within)

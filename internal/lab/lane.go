@@ -20,6 +20,7 @@ type lane struct {
 	name         string
 	policy       chatguard.Policy
 	roles        chatguard.Roles
+	grants       []Grant
 	bytesPerUser int64
 }
 
@@ -28,7 +29,7 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 	if len(of.Limits) > MaxLimits {
 		return nil, errLimits(number, len(of.Limits))
 	}
-	l := &lane{number: number, name: of.Name, policy: chatguard.Policy{Timezone: timezone, Roles: rolesIn(of.Limits), Limits: named(of.Limits)}, roles: of.Roles}
+	l := &lane{number: number, name: of.Name, policy: chatguard.Policy{Timezone: timezone, Roles: rolesIn(of.Limits), Limits: named(of.Limits)}, roles: of.Roles, grants: of.Grants}
 	for _, limit := range l.policy.Limits {
 		alone := chatguard.Policy{Timezone: timezone, Roles: l.policy.Roles, Limits: []chatguard.Limit{limit}}
 		if err := alone.Validate(); err != nil {
@@ -49,7 +50,7 @@ func newLane(number int, of Lane, timezone string) (*lane, error) {
 	if l.name == "" {
 		l.name = nameOf(l.policy.Limits)
 	}
-	return l, nil
+	return l, l.checkGrants()
 }
 
 // rolesIn returns Twitch's roles, and then the other roles that have numbers in the limits, by
@@ -93,12 +94,12 @@ func (l *lane) newGuard() (*chatguard.Guard, error) {
 	return chatguard.New(l.policy, &chatguard.Options{Now: func() time.Time { return start }})
 }
 
-// judgeAll judges messages in order and returns a step for each. It adds the pictures to pictures,
-// unless only figures are wanted.
-func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Message, move *Move, pictures *pages, onlyFigures bool) ([]Step, error) {
+// judgeAll judges messages in order and returns a step for each, and what became of the lane's
+// grants. It adds the pictures to pictures, unless only figures are wanted.
+func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Message, move *Move, pictures *pages, onlyFigures bool) ([]Step, []Granted, error) {
 	guard, err := l.newGuard()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	each := pictureWork
 	if onlyFigures {
@@ -106,17 +107,21 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 	}
 	steps := make([]Step, len(messages))
 	moving := mover{move, guard, l.policy}
+	granting := granter{guard: guard, limits: l.policy.Limits, due: l.grants}
 	for i, m := range messages {
 		if err := done.pause(ctx, i, each); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		m.User.Roles = append(slices.Clone(m.User.Roles), l.roles...)
 		if err := moving.before(&m); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if err := granting.before(ctx, m.SentAt); err != nil {
+			return nil, nil, err
 		}
 		v, err := guard.Check(ctx, m)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s := &steps[i]
 		*s = Step{
@@ -128,7 +133,7 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 		}
 		after, err := limitinfo.Explain(ctx, guard, m)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		switch len(after.Limits) {
 		case 0:
@@ -138,10 +143,11 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 			s.Pictures = pictures.add(func(b []byte) []byte { return l.appendPictures(b, after.Limits) })
 		}
 		if pictures.size > maxPictures {
-			return nil, errorf("the states of all limits take more than %d MiB: send fewer messages, or fewer lanes or limits", maxPictures>>20)
+			return nil, nil, errorf("the states of all limits take more than %d MiB: send fewer messages, or fewer lanes or limits", maxPictures>>20)
 		}
 	}
-	return steps, nil
+	err = granting.rest(ctx)
+	return steps, granting.made, err
 }
 
 // appendPictures appends the JSON of the states of all limits.

@@ -42,6 +42,9 @@ func appendPicture(b []byte, s *limitinfo.Status, every time.Duration) []byte {
 	default:
 		b = strconv.AppendInt(append(appendWindow(b, p), `,"count":`...), int64(p.Count), 10)
 	}
+	if s.Granted > 0 {
+		b = strconv.AppendInt(append(b, `,"granted":`...), int64(s.Granted), 10)
+	}
 	return append(b, '}')
 }
 

@@ -8,7 +8,7 @@ import { languages, loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "lab");
 
-const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "" };
+const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], grants: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "" };
 
 // again prints what was read.
 const again = (fragment) => print({ ...nothing, ...parse(fragment).setup });
@@ -19,6 +19,7 @@ const links = [
   "#lanes=fixed-window,messages=15,every=1m;leaky-bucket,every=4s,queue=2&traffic=hand&sent=0,0.5,59.123@2,61&span=1m30s",
   "#lanes=token-bucket,burst=1,refill=500ms&traffic=poisson,per_minute=27,seed=7&start=2026-03-29T00:30:00Z&timezone=Europe/Berlin",
   "#lanes=token-bucket,burst=3,refill=4s&traffic=recorded,channel=check:a%20b,user_id=anna,stretch=last,for=1h",
+  "#lanes=token-bucket,burst=3,refill=4s;daily-window,messages=15&traffic=hand&sent=1,2&grants=2.5@1,messages=5;30@2,messages=1,user=check:a%20b%2Cc%3Bd&speed=10",
   "#scene=clock&lanes=user-window,messages=30,every=5m&traffic=steady,every=1.5s&speed=60",
 ];
 
@@ -53,6 +54,7 @@ test("share: unknown parts are named", () => {
     ["#traffic=recorded,channel=7,stretch=first,for=soon,user=8", "recorded, stretch=first", "recorded, for=soon", "recorded, user=8"],
     ["#speed=7&at=soon&start=then&span=", "speed=7", "at=soon", "start=then", "span="],
     ["#lanes=token-bucket&sent=1,x,2@9", "sent=x", "sent=2@9"],
+    ["#lanes=token-bucket&grants=1@1;1@2,messages=5;x,messages=1;1@1,messages=0;1@1,messages=5,user=a,b", "grants=1@1", "grants=1@2,messages=5", "grants=x,messages=1", "grants=1@1,messages=0", "grants=1@1,messages=5,user=a,b"],
     ["#" + "lanes=" + Array(10).fill("token-bucket").join(";"), "a lane after the first 8", "a lane after the first 8"],
     ["#%E0%A4%A", "%E0%A4%A"],
   ]) {

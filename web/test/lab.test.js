@@ -11,7 +11,7 @@ import { nameOf } from "../static/lab/names.js";
 import { groups, untilWithin } from "../static/lab/schedule.js";
 import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
-import { nextAfter, stripOf } from "../static/lab/tape.js";
+import { extraOf, nextAfter, stripOf } from "../static/lab/tape.js";
 import { asked, choicesOf, chosenOf, errorOf, isClear, kinds, lengthOf, rateOf, stretchOf, usual, withChannel, withField } from "../static/lab/traffic.js";
 import { loadTexts, t } from "../testing/texts.js";
 
@@ -83,12 +83,23 @@ test("names: a message in words", () => {
 });
 
 test("tape: without messages, an answer has no steps", () => {
-  assert.deepEqual(stripOf([], { bytes_per_user: 16 }, 5000), { bytes: 16, entries: [], hasUsers: false });
+  assert.deepEqual(stripOf([], { bytes_per_user: 16 }, 5000), { bytes: 16, entries: [], grants: [], hasUsers: false });
 });
 
 test("tape: whose messages a lane has", () => {
   const of = (...users) => stripOf(users.map((user) => ({ ...message, user_id: user, login: user === "7" ? "anna" : "" })), { bytes_per_user: 16, steps: steps.slice(0, users.length) }, 0);
   assert.deepEqual([of("7", "7").hasUsers, of("7", "8").hasUsers, of("7", "8").entries.map(({ name }) => name)], [false, true, ["anna", "8"]]);
+});
+
+test("tape: extra messages of the user whose state is shown, until they lapse", () => {
+  const grants = [{ at: 2000, lane: 1, messages: 5, user: "anna" }, { at: 3000, lane: 1, messages: 9, user: "berta" }, { at: 6000, lane: 1, messages: 5, user: "anna" }];
+  const lapse = [9000, 8000, 12_000].map((at) => ({ until: [at, null] }));
+  const spent = { allowed: true, delay_ms: 0, pictures: [{ granted: 4 }, {}] };
+  const lane = stripOf([{ ...message, at: 4000 }], { bytes_per_user: 16, steps: [spent], grants: lapse }, 0, grants);
+  const at = (now, index = 0) => Object.values(extraOf(lane, index, now));
+  assert.deepEqual([1000, 2000, 4000, 6000, 9000, 12_000].map((now) => at(now)), [[0, false], [5, true], [4, false], [9, true], [5, true], [0, false]]);
+  assert.deepEqual(at(6000, 1), [0, false]); // shared by everybody
+  assert.deepEqual([nextAfter(new Map([[1, lane]]), 0), nextAfter(new Map([[1, lane]]), 4000)], [2000, 6000]);
 });
 
 test("tape: the next thing that happens", () => {
@@ -133,7 +144,7 @@ test("groups: lanes that got messages of their own are asked about alone", () =>
 
 test("traffic: within the engine's bound of messages", () => {
   const piece = (traffic) => ({ from: 1000, until: 1000, traffic, made: [] });
-  const steady = { kind: "steady", every: "1s" }, scene = { lanes: [], start: 0, timezone: "", kept: [] };
+  const steady = { kind: "steady", every: "1s" }, scene = { lanes: [], start: 0, timezone: "", kept: [], grants: [] };
   assert.equal(untilWithin({ ...scene, piece: piece(steady) }, 60_000), 60_000);
   assert.equal(untilWithin({ ...scene, piece: piece({ ...steady, for: "10s" }) }, 60_000), 11_000);
   assert.equal(untilWithin({ ...scene, piece: piece(steady) }, Infinity), 19_501_000);

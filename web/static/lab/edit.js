@@ -27,7 +27,7 @@ function editLane(id, edit) {
 
 /** @param {number} id */
 export function removeLane(id) {
-  change((l) => Object.assign(l, { lanes: l.lanes.filter((lane) => lane.id !== id), edited: 0 }));
+  change((l) => Object.assign(l, { lanes: l.lanes.filter((lane) => lane.id !== id), grants: l.grants.filter(({ lane }) => lane !== id), edited: 0 }));
   refresh();
 }
 

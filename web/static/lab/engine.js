@@ -17,7 +17,7 @@ import { request } from "../app/core/api.js";
 
 /**
  * @typedef {object} Question
- * @property {{limits: Limit[]}[]} lanes
+ * @property {{limits: Limit[], grants?: {at: number, user_id: string, messages: number}[]}[]} lanes at is in Unix ms
  * @property {string} [timezone]
  * @property {Message[]} [messages]
  * @property {Record<string, unknown>} [traffic]
@@ -44,6 +44,7 @@ import { request } from "../app/core/api.js";
  * @property {number[]} [leaves]
  * @property {number} [times]
  * @property {number} [oldest]
+ * @property {number} [granted] extra messages that are left
  */
 
 /**
@@ -76,7 +77,7 @@ import { request } from "../app/core/api.js";
  * @property {{window_throttled: number, log_throttled: number, most_let_pass_in_any_window: number}} side_by_side
  */
 
-/** @typedef {{name?: string, bytes_per_user: number, steps?: Step[], push?: Pushed, edge?: number}} LaneAnswer */
+/** @typedef {{name?: string, bytes_per_user: number, steps?: Step[], grants?: {until: (number | null)[]}[], push?: Pushed, edge?: number}} LaneAnswer */
 
 /** @typedef {{messages?: Message[], lanes: LaneAnswer[], accuracy?: Accuracy}} Answer */
 

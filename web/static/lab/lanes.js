@@ -8,12 +8,14 @@ import { Icon } from "../app/widgets/icon.js";
 import { nearest } from "./draw/marks.js";
 import { EditLane } from "./edit.js";
 import { titleOf } from "./limits.js";
+import { say } from "./log.js";
+import { grant, oneGrant } from "./player.js";
 import { chooseMark, moveMark } from "./pointer.js";
 import { ruleOf } from "../app/limits/rule.js";
 import { enter, places, timeNow, viewsOf } from "./stage.js";
 import { Sender } from "./sender.js";
 import { change } from "./state.js";
-/** @import { Lane, Setup, More } from "./state.js" */
+/** @import { Lane, Limit, Setup, More } from "./state.js" */
 
 /** @param {{lab: Setup & More}} props */
 export function Lanes({ lab }) {
@@ -43,6 +45,7 @@ function LaneRow({ lane, number, isEdited, timezone }) {
           ${lane.limits.map((limit) => html`<p class="muted rule">${ruleOf(limit, timezone)}</p>`)}
           <div class="together lane-actions">
             <${Sender} lane=${lane.id} label=${t("lab.send-to", { number })} keys=${number <= 8 ? String(number) : ""}>${t("lab.send")}<//>
+            ${lane.limits.some(isOwn) && html`<button type="button" class="quiet grant" aria-label=${t("lab.grant-to", { n: oneGrant, number })} title=${t("lab.grant-about")} onClick=${() => give(lane, number)}>${t("lab.grant", { n: oneGrant })}</button>`}
             <button type="button" class="quiet edit" aria-expanded=${isEdited ? "true" : "false"} aria-label=${t("lab.edit-lane", { number, lane: title })} onClick=${() => change((l) => (l.edited = isEdited ? 0 : lane.id))}>
               <${Icon} name="sliders" />${t("lab.edit")}
             </button>
@@ -58,6 +61,16 @@ function LaneRow({ lane, number, isEdited, timezone }) {
       ${isEdited && html`<${EditLane} lane=${lane} number=${number} />`}
     </li>
   `;
+}
+
+// isOwn reports whether a limit counts each user apart. Nobody is granted messages in others.
+/** @param {Limit} limit */
+const isOwn = ({ per }) => per !== "channel" && per !== "everywhere";
+
+/** @param {Lane} lane @param {number} number */
+function give(lane, number) {
+  grant(lane.id);
+  say(t("lab.granted-in", { n: oneGrant, number }));
 }
 
 // Timeline is the picture of a lane. Arrow keys and the pointer name its marks.

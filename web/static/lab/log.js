@@ -16,11 +16,13 @@ const sayEvery = 1000; // ms between two sentences
 /** @param {number} now @returns {string[]} */
 export function lastEvents(now) {
   const events = lab.lanes.flatMap((lane, i) => {
-    const { entries } = played.tape.get(lane.id) ?? emptyStrip;
+    const { entries, grants } = played.tape.get(lane.id) ?? emptyStrip;
     const last = lastBy(entries, now);
-    return entries.slice(Math.max(0, last + 1 - kept), last + 1).map((entry) => ({ entry, text: `${timeText(entry.at)} · ${i + 1} ${titleOf(lane)} · ${fateOf(entry, now)}` }));
+    const fates = entries.slice(Math.max(0, last + 1 - kept), last + 1).map((entry) => ({ at: entry.at, fate: fateOf(entry, now) }));
+    const gifts = grants.filter(({ at }) => at <= now).slice(-kept).map(({ at, messages }) => ({ at, fate: t("lab.granted", { n: messages }) }));
+    return [...fates, ...gifts].map(({ at, fate }) => ({ at, text: `${timeText(at)} · ${i + 1} ${titleOf(lane)} · ${fate}` }));
   });
-  return events.sort((a, b) => b.entry.at - a.entry.at).slice(0, kept).map(({ text }) => text);
+  return events.sort((a, b) => b.at - a.at).slice(0, kept).map(({ text }) => text);
 }
 
 export const Log = () => html`

@@ -83,7 +83,7 @@ function Unknown({ parts }) {
 let printed = ""; // the fragment that the page has written
 
 /** @type {Setup} */
-const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", move: null, at: null, scene: "" };
+const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], grants: [], speed: 1, span: 0, start: newYear, timezone: "", move: null, at: null, scene: "" };
 
 // start begins the scene of a fragment. What a link doesn't say comes from the scene that it names.
 // A link without a scene and lanes opens the default scene.

@@ -6,7 +6,7 @@ import { createClock } from "./clock.js";
 import { createQueue } from "./engine.js";
 import { extend, judgeAll, keep, startPiece, untilWithin } from "./schedule.js";
 import { change, lab } from "./state.js";
-import { nextAfter } from "./tape.js";
+import { emptyStrip, lastBy, nextAfter, shownUser } from "./tape.js";
 import { kinds, lengthOf } from "./traffic.js";
 /** @import { Mistake } from "../app/core/api.js" */
 /** @import { Failure, Kept, Piece, Scene } from "./schedule.js" */
@@ -39,7 +39,7 @@ export function onPlayed(draw) {
 }
 
 /** @returns {Scene} */
-const scene = () => ({ lanes: lab.lanes, start: lab.start, timezone: lab.timezone, move: lab.move, kept, piece });
+const scene = () => ({ lanes: lab.lanes, start: lab.start, timezone: lab.timezone, move: lab.move, kept, piece, grants: lab.grants });
 
 const ask = createQueue(
   async (/** @type {{wanted: number, of: Scene}} */ { wanted, of }) => {
@@ -143,9 +143,10 @@ export function step() {
   refresh();
 }
 
-// reset starts the scene again: messages sent by hand are gone.
+// reset starts the scene again: messages sent by hand and grants are gone.
 export function reset() {
   kept = [];
+  change((l) => (l.grants = []));
   begin();
 }
 
@@ -172,7 +173,7 @@ export function open(from = NaN) {
 
 // jump goes to the time that a link names, now that it is judged.
 function jump() {
-  const last = Math.max(0, ...[...played.tape.values()].map(({ entries }) => entries.at(-1)?.at ?? 0));
+  const last = Math.max(0, ...[...played.tape.values()].map(({ entries, grants }) => Math.max(entries.at(-1)?.at ?? 0, grants.at(-1)?.at ?? 0)));
   const end = piece && Number.isFinite(piece.until) ? piece.until : last;
   clock.moveTo(Number.isFinite(jumpsTo) ? jumpsTo : end);
   jumpsTo = NaN;
@@ -185,6 +186,19 @@ export function send(at, lane) {
   const sent = lane === undefined ? { at } : { at, lane };
   kept = [...kept, sent];
   change((l) => Object.assign(l, { sent: [...l.sent, sent] }));
+  refresh();
+}
+
+export const oneGrant = 5; // messages
+const mostGrants = 200; // that the server accepts for a lane
+
+// grant gives extra messages to the user whose state a lane shows, now. Automatic traffic goes on.
+/** @param {number} lane its ID */
+export function grant(lane) {
+  const at = clock.now(), { entries } = played.tape.get(lane) ?? emptyStrip;
+  const one = { at, lane, messages: oneGrant, user: shownUser(entries, lastBy(entries, at)) };
+  if (lab.grants.filter((other) => other.lane === lane).length >= mostGrants) return;
+  change((l) => (l.grants = [...l.grants, one].sort((a, b) => a.at - b.at)));
   refresh();
 }
 

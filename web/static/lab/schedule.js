@@ -3,11 +3,11 @@
 // about all of them, and keeps the tape that comes back.
 
 import { judge, mostMessages } from "./engine.js";
-import { stripOf } from "./tape.js";
+import { byHand, stripOf } from "./tape.js";
 import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js";
 /** @import { Mistake } from "../app/core/api.js" */
 /** @import { Answer, Message, Question } from "./engine.js" */
-/** @import { Lane, Move, Sent, Traffic } from "./state.js" */
+/** @import { Gift, Lane, Move, Sent, Traffic } from "./state.js" */
 /** @import { Tape } from "./tape.js" */
 
 /** @typedef {Error & {status?: number, mistake?: Mistake, lane?: Lane}} Failure lane is the one with the mistake */
@@ -32,10 +32,10 @@ import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js
  * @property {string} timezone
  * @property {Move | null} [move]
  * @property {Kept[]} kept messages that were sent, by hand or by traffic that has ended
+ * @property {Gift[]} grants
  * @property {Piece | null} piece the automatic traffic that goes on
  */
 
-const user = "anna"; // sends by hand; also the sender of automatic traffic of one user
 const spare = 500; // messages that can still be sent by hand when automatic traffic ends
 
 // untilWithin returns the wanted time, or an earlier time at which the piece must end so that the
@@ -58,7 +58,7 @@ export async function extend(scene, wanted) {
   const stretch = { from: new Date(start + from).toISOString(), for: `${Math.ceil(until - from)}ms` };
   const answer = await judgeLanes(lanes, scene, { traffic: { ...asked(traffic), ...stretch } });
   const made = answer.messages ?? [];
-  return { piece: { ...piece, until, made }, start, ...(kept.length === 0 && { tape: tapeOf(lanes, made, answer, start) }) };
+  return { piece: { ...piece, until, made }, start, ...(kept.length === 0 && { tape: tapeOf(lanes, made, answer, scene) }) };
 }
 
 // extendRecorded asks for all recorded traffic of a piece. The scene then starts with the first
@@ -73,7 +73,7 @@ async function extendRecorded(scene) {
   const start = from > 0 ? scene.start : (messages[0]?.at ?? scene.start);
   const made = messages.filter(({ at }) => from === 0 || at - start > from);
   const isAll = kept.length === 0 && made.length === messages.length;
-  return { piece: { ...piece, until: Infinity, made }, start, ...(isAll && { tape: tapeOf(lanes, made, answer, start) }) };
+  return { piece: { ...piece, until: Infinity, made }, start, ...(isAll && { tape: tapeOf(lanes, made, answer, { ...scene, start }) }) };
 }
 
 // judgeAll asks about all messages of a scene. For a lane with messages of its own, it asks a
@@ -85,10 +85,10 @@ export async function judgeAll(scene) {
   /** @type {Tape} */
   const tape = new Map();
   for (const group of groups(lanes, all)) {
-    const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => (message ? withoutLogin(message) : { at: start + at, user_id: user }));
-    if (messages.length === 0) continue;
+    const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => (message ? withoutLogin(message) : { at: start + at, user_id: byHand }));
+    if (messages.length === 0 && grantsOf(group.map(({ id }) => id), scene.grants).length === 0) continue;
     const answer = await judgeLanes(group, scene, { messages });
-    for (const [id, strip] of tapeOf(group, messages, answer, start)) tape.set(id, strip);
+    for (const [id, strip] of tapeOf(group, messages, answer, scene)) tape.set(id, strip);
   }
   return tape;
 }
@@ -121,15 +121,22 @@ async function judgeLanes(lanes, scene, about) {
   }
 }
 
-/** @param {Lane[]} lanes @param {Scene} of @returns {Question} */
-const question = (lanes, { timezone, move, start }) => ({
-  lanes: lanes.map(({ limits }) => ({ limits })),
+/** @param {Lane[]} lanes @param {Scene} scene @returns {Question} */
+const question = (lanes, { timezone, move, start, grants }) => ({
+  lanes: lanes.map(({ id, limits }) => {
+    const own = grantsOf([id], grants).map(({ at, user, messages }) => ({ at: start + at, user_id: user, messages }));
+    return { limits, ...(own.length > 0 && { grants: own }) };
+  }),
   ...(timezone && { timezone }),
   ...(move && { move: { at: start + move.at, timezone: move.timezone } }),
 });
 
-/** @param {Lane[]} lanes @param {Message[]} messages @param {Answer} answer @param {number} start @returns {Tape} */
-const tapeOf = (lanes, messages, answer, start) => new Map(lanes.map(({ id }, i) => [id, stripOf(messages, answer.lanes[i], start)]));
+// grantsOf returns those of the grants that lanes get.
+/** @param {number[]} ids of the lanes @param {Gift[]} grants */
+const grantsOf = (ids, grants) => grants.filter(({ lane }) => ids.includes(lane));
+
+/** @param {Lane[]} lanes @param {Message[]} messages @param {Answer} answer @param {Pick<Scene, "start" | "grants">} of @returns {Tape} */
+const tapeOf = (lanes, messages, answer, { start, grants }) => new Map(lanes.map(({ id }, i) => [id, stripOf(messages, answer.lanes[i], start, grantsOf([id], grants))]));
 
 // startPiece returns a new piece of traffic, or null if it is sent by hand or its numbers are
 // wrong.

@@ -9,10 +9,11 @@ import { speeds } from "./clock.js";
 import { readField } from "./fields.js";
 import { mostLanes, mostLimits, newLimit } from "./limits.js";
 import { newLane, newYear } from "./state.js";
+import { byHand } from "./tape.js";
 import { errorOf, fieldsOf, kinds } from "./traffic.js";
-/** @import { Lane, Limit, Sent, Setup, Traffic } from "./state.js" */
+/** @import { Gift, Lane, Limit, Sent, Setup, Traffic } from "./state.js" */
 
-const longestSent = 200; // messages that a link holds
+const longestSent = 200; // messages that a link holds; likewise grants
 
 // words are the keys of a limit whose values are texts as they are.
 const words = ["name", "per", "timezone", "reset_at", "period", "first_day", "count_throttled"];
@@ -32,13 +33,14 @@ function decode(text) {
 
 // print returns the fragment of a setup.
 /** @param {Setup} of */
-export function print({ lanes, traffic, sent, speed, span, start, timezone, move, scene }) {
+export function print({ lanes, traffic, sent, grants, speed, span, start, timezone, move, scene }) {
   const { kind, ...numbers } = traffic;
   const parts = [
     scene && `scene=${encode(scene)}`,
     lanes.length > 0 && `lanes=${lanes.map(printLane).join(";")}`,
     `traffic=${[kind, ...Object.entries(numbers).filter(([, text]) => text).map(([name, text]) => `${name}=${encode(fieldsOf(kind)[name]?.isLength ? shortLength(text) : text)}`)].join(",")}`,
     sent.length > 0 && sent.length <= longestSent && `sent=${sent.map((one) => printSent(one, lanes)).join(",")}`,
+    grants.length > 0 && grants.length <= longestSent && `grants=${grants.map((one) => printGrant(one, lanes)).join(";")}`,
     speed !== 1 && `speed=${speed}`,
     span > 0 && `span=${printTime(span)}`,
     start !== newYear && `start=${new Date(start).toISOString().replace(".000Z", "Z")}`,
@@ -61,6 +63,9 @@ function printSent({ at, lane }, lanes) {
   const number = lanes.findIndex(({ id }) => id === lane) + 1;
   return Number((at / 1000).toFixed(3)) + (lane === undefined ? "" : `@${number}`);
 }
+
+/** @param {Gift} of @param {Lane[]} lanes */
+const printGrant = ({ at, lane, messages, user }, lanes) => `${printSent({ at, lane }, lanes)},messages=${messages}${user === byHand ? "" : `,user=${encode(user)}`}`;
 
 /** @param {Lane} lane */
 const printLane = ({ limits }) => limits.map((limit, i) => printLimit(limit, limits.slice(0, i))).join("+");
@@ -85,6 +90,7 @@ const readers = {
     if (traffic) read.setup.traffic = traffic;
   },
   sent: (text, read) => (read.setup.sent = readSent(text, read)),
+  grants: (text, read) => (read.setup.grants = readGrants(text, read)),
   speed: (text, read) => {
     if (speeds.includes(Number(text))) read.setup.speed = Number(text);
     else read.unknown.push(`speed=${text}`);
@@ -106,6 +112,8 @@ const readers = {
   scene: (text, read) => (read.setup.scene = text),
 };
 
+const nested = ["lanes", "traffic", "grants"]; // have parts that are decoded one by one
+
 // parse reads a fragment. The engine's table of algorithms must be loaded.
 /** @param {string} fragment @returns {Read} */
 export function parse(fragment) {
@@ -115,7 +123,7 @@ export function parse(fragment) {
   const isLanes = (/** @type {string} */ part) => part.startsWith("lanes=");
   for (const part of parts.sort((a, b) => Number(isLanes(b)) - Number(isLanes(a)))) {
     const [key, text] = cut(part);
-    if (Object.hasOwn(readers, key) && text !== "") readers[key](key === "lanes" || key === "traffic" ? text : decode(text), read);
+    if (Object.hasOwn(readers, key) && text !== "") readers[key](nested.includes(key) ? text : decode(text), read);
     else read.unknown.push(decode(part));
   }
   return read;
@@ -204,4 +212,17 @@ function readSent(text, read) {
     else sent.push({ at: Number(time) * 1000, ...(lane && { lane }) });
   }
   return sent.sort((a, b) => a.at - b.at);
+}
+
+/** @param {string} text @param {Read} read @returns {Gift[]} */
+function readGrants(text, read) {
+  /** @type {Gift[]} */
+  const grants = [];
+  for (const part of text.split(";")) {
+    const [, time, number, messages, user] = /^(\d+(?:\.\d+)?)@(\d),messages=(\d{1,7})(?:,user=([^,]+))?$/.exec(part) ?? [];
+    const lane = read.setup.lanes?.[Number(number) - 1]?.id;
+    if (!lane || Number(messages) === 0) read.unknown.push(`grants=${decode(part)}`);
+    else grants.push({ at: Number(time) * 1000, lane, messages: Number(messages), user: user ? decode(user) : byHand });
+  }
+  return grants.sort((a, b) => a.at - b.at);
 }

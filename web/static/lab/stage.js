@@ -91,7 +91,7 @@ function drawTimes(now) {
   const place = places.get(0);
   if (!place || place.width === 0) return;
   const context = prepare(place.canvas, place.width, axisHeight);
-  drawAxis({ ...momentOf(emptyStrip.entries, now), ...windowOf(now, place.width), context, colors, index: 0, numbers: {}, top: 0, height: axisHeight, marksHeight: 0 });
+  drawAxis({ ...momentOf(emptyStrip, now), ...windowOf(now, place.width), context, colors, index: 0, numbers: {}, top: 0, height: axisHeight, marksHeight: 0 });
 }
 
 // windowOf returns the range of lab time in view. With reduced motion nothing scrolls: when the
@@ -104,15 +104,15 @@ function windowOf(now, width) {
   return { from, line: ((now - from) / span) * line, width };
 }
 
-/** @param {import("./tape.js").Entry[]} entries @param {number} now */
-const momentOf = (entries, now) => ({ entries, last: lastBy(entries, now), now, start: lab.start });
+/** @param {import("./tape.js").Strip} strip @param {number} now */
+const momentOf = ({ entries, grants }, now) => ({ entries, grants, last: lastBy(entries, now), now, start: lab.start });
 
 // viewsOf returns the views of a lane, one for each limit. Without a context, they can't be drawn,
 // but tell where something is.
 /** @param {Lane} lane @param {number} now @param {CanvasRenderingContext2D} [context] @returns {View[]} */
 export function viewsOf(lane, now, context) {
-  const { entries } = played.tape.get(lane.id) ?? emptyStrip, marksHeight = marksHeightOf(lab.lanes.length);
-  const common = { ...momentOf(entries, now), ...windowOf(now, places.get(lane.id)?.width ?? 0), context, colors, height: limitHeight, marksHeight };
+  const strip = played.tape.get(lane.id) ?? emptyStrip, marksHeight = marksHeightOf(lab.lanes.length);
+  const common = { ...momentOf(strip, now), ...windowOf(now, places.get(lane.id)?.width ?? 0), context, colors, height: limitHeight, marksHeight };
   return lane.limits.map((limit, index) => ({ ...common, index, numbers: numbersOf(limit), top: marksHeight + index * limitHeight }));
 }
 

@@ -26,11 +26,21 @@
  */
 
 /**
+ * Gift is a number of extra messages that was granted by hand.
+ * @typedef {object} Gift
+ * @property {number} at lab time, ms
+ * @property {number} lane its ID
+ * @property {number} messages
+ * @property {string} user the ID of who gets them
+ */
+
+/**
  * Setup is what a link says.
  * @typedef {object} Setup
  * @property {Lane[]} lanes
  * @property {Traffic} traffic
  * @property {Sent[]} sent
+ * @property {Gift[]} grants in the order of their times
  * @property {number} speed
  * @property {number} span the time that a lane shows, ms; 0: it depends on the speed
  * @property {number} start the time of day at lab time 0, Unix ms
@@ -77,6 +87,7 @@ export const lab = {
   lanes: [],
   traffic: { kind: "hand" },
   sent: [],
+  grants: [],
   speed: 1,
   span: 0,
   start: newYear,

@@ -22,7 +22,7 @@ export function Figures({ lanes }) {
             <thead><tr><th scope="col">${t("lab.lane")}</th>${columns.map(([id, title]) => html`<th scope="col" key=${id}>${t(title)}</th>`)}</tr></thead>
             <tbody>
               ${lanes.map((lane, i) => html`
-                <tr key=${lane.id}>
+                <tr key=${lane.id} id=${`figures-${lane.id}`} data-lane=${i + 1}>
                   <th scope="row">${i + 1}. ${titleOf(lane)}</th>
                   ${columns.map(([id]) => html`<td key=${id} id=${`figure-${lane.id}-${id}`}></td>`)}
                 </tr>`)}

@@ -12,7 +12,7 @@ import { played } from "./player.js";
 import { showName } from "./pointer.js";
 import { numbersOf, places } from "./stage.js";
 import { lab } from "./state.js";
-import { emptyStrip, lastBy } from "./tape.js";
+import { emptyStrip, extraOf, lastBy } from "./tape.js";
 /** @import { TextKey } from "../text/text.js" */
 /** @import { Moment } from "./draw/view.js" */
 /** @import { Figures } from "./figures.js" */
@@ -49,18 +49,20 @@ export function writeTexts(now) {
 
 /** @param {Lane} lane @param {number} now */
 function writeLane(lane, now) {
-  const { entries, hasUsers } = played.tape.get(lane.id) ?? emptyStrip, last = lastBy(entries, now);
+  const strip = played.tape.get(lane.id) ?? emptyStrip, { entries, hasUsers } = strip, last = lastBy(entries, now);
   const user = hasUsers && last >= 0 ? entries[last].name : ""; // the state is that of one user
-  let wait = 0;
+  let wait = 0, isGranted = false;
   lane.limits.forEach((limit, index) => {
     /** @type {Moment} */
     const moment = { entries, last, index, numbers: numbersOf(limit), now, start: lab.start };
     const drawing = drawingOf(limit.algorithm), state = drawing.at(moment);
-    const words = drawing.words(state, moment);
+    const { extra, isNew } = extraOf(strip, index, now);
+    const words = extra > 0 ? t("lab.with-extra", { n: extra, state: drawing.words(state, moment) }) : drawing.words(state, moment);
     put(`words-${lane.id}-${index}`, user ? t("lab.state-of", { user, state: words }) : words);
-    wait = Math.max(wait, drawing.wait(state, moment));
+    if (extra === 0) wait = Math.max(wait, drawing.wait(state, moment));
+    isGranted ||= isNew;
   });
-  const refused = entries[last]?.mark === "throttled" ? entries[last] : null;
+  const refused = entries[last]?.mark === "throttled" && !isGranted ? entries[last] : null;
   if (refused) wait = Math.max(0, refused.at + refused.retry - now); // as the engine said
   const place = put(`wait-${lane.id}`, waitText(wait));
   place?.classList.toggle("is-waiting", wait > 0);
@@ -95,10 +97,33 @@ export const columns = [
 /** @param {number} ms */
 const span = (ms) => (ms > 0 ? spanText(ms) : "–");
 
+// attributes are the figures as data- attributes of a row of the table, for tools. They have the
+// names and the units of the API.
+/** @type {Record<string, (figures: Figures, bytes: number) => number>} */
+const attributes = {
+  allowed: ({ allowed }) => allowed,
+  throttled: ({ throttled }) => throttled,
+  low: ({ low }) => low,
+  "most-in-a-second": ({ mostInSecond }) => mostInSecond,
+  "most-in-a-minute": ({ mostInMinute }) => mostInMinute,
+  "longest-wait-ms": ({ longestWait }) => Math.ceil(longestWait),
+  "longest-delay-ms": ({ longestDelay }) => Math.ceil(longestDelay),
+  "longest-silence-ms": ({ longestSilence }) => Math.ceil(longestSilence),
+  "bytes-per-user": (_, bytes) => bytes,
+};
+
+/** @param {Element | null} row @param {string} name @param {string} value */
+function mark(row, name, value) {
+  if (row && row.getAttribute(`data-${name}`) !== value) row.setAttribute(`data-${name}`, value);
+}
+
 /** @param {number} now */
 function writeTable(now) {
   for (const lane of lab.lanes) {
     const { figures, bytes } = figuresOf(lane, now);
+    const row = document.getElementById(`figures-${lane.id}`);
+    mark(row, "at-ms", String(Math.round(now)));
+    for (const [name, of] of Object.entries(attributes)) mark(row, name, String(of(figures, bytes)));
     for (const [id, , text] of columns) put(`figure-${lane.id}-${id}`, text(figures, bytes, now));
   }
 }

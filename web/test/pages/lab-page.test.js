@@ -3,14 +3,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { algorithms } from "../../list-algorithms.js";
-import { all, find, see, text } from "../../testing/page.js";
-import { answer, refuse } from "../../testing/server.js";
+import { all, click, find, see, text } from "../../testing/page.js";
+import { answer, refuse, requests } from "../../testing/server.js";
 
 const { state } = await import("../../static/app/core/state.js");
 const { html, render } = await import("../../static/vendor/htm-preact.js");
 const { EditLane } = await import("../../static/lab/edit.js");
-const { clock, open, send } = await import("../../static/lab/player.js");
-const { change, isMarked, lab, newLane, onChange } = await import("../../static/lab/state.js");
+const { Lanes } = await import("../../static/lab/lanes.js");
+const { clock, open, played, send } = await import("../../static/lab/player.js");
+const { change, isMarked, lab, newLane, newYear, onChange } = await import("../../static/lab/state.js");
+const { Figures } = await import("../../static/lab/table.js");
+const { writeTexts } = await import("../../static/lab/texts.js");
 
 test("lab: the field of a refused value is marked", async (t) => {
   state.algorithms = algorithms; // tests of other pages begin without
@@ -41,4 +44,47 @@ test("lab: a link that names a time stands there, although another scene was pla
   change((l) => Object.assign(l, { lanes: [], sent: [], traffic: { kind: "hand" }, at: 0 }));
   open();
   assert.deepEqual([clock.isPlaying(), clock.now()], [false, 0]);
+});
+
+// show shows a lane, a token bucket of one, of which the first message passes.
+async function show(t) {
+  state.algorithms = algorithms;
+  const lane = newLane([{ name: "burst", algorithm: "token-bucket", burst: 1, refill: "4s" }]);
+  const step = (_, i) => ({ allowed: i === 0, limit: i === 0 ? "" : "burst", retry_after_ms: i === 0 ? 0 : 3000, delay_ms: 0, remaining: 0, reset_at: null, picture: { tokens: 0.25 } });
+  answer("POST /lab", ({ body: { lanes, messages } }) => ({
+    lanes: lanes.map(({ grants = [] }) => ({ name: "", bytes_per_user: 8, steps: messages.map(step), grants: grants.map(() => ({ until: [newYear + 86_400_000] })) })),
+  }));
+  const page = document.body.appendChild(document.createElement("div"));
+  t.after(() => (render(null, page), page.remove()));
+  onChange(() => render(html`<${Lanes} lab=${lab} /><${Figures} lanes=${lab.lanes} />`, page));
+  change((l) => Object.assign(l, { lanes: [lane], sent: [{ at: 0 }, { at: 1000 }], grants: [], traffic: { kind: "hand" }, at: 2000, edited: 0 }));
+  open();
+  await see(() => played.tape.get(lane.id)?.entries.length === 2 && clock.now() === 2000 && find(".lane"));
+  return lane;
+}
+
+test("lab: extra messages are granted to the user whose state a lane shows", async (t) => {
+  const { id } = await show(t);
+  writeTexts(2000);
+  assert.deepEqual([text(`#words-${id}-0`), text(`#wait-${id}`)], ["0.5 of 1 tokens, next in 2.0 s", "throttled for 2.0 s"]);
+  await click(".grant");
+  await see(() => played.tape.get(id).grants.length === 1);
+  assert.deepEqual(requests.at(-1).body.lanes[0].grants, [{ at: newYear + 2000, user_id: "anna", messages: 5 }]);
+  writeTexts(2000);
+  assert.deepEqual([text(`#words-${id}-0`), text(`#wait-${id}`)], ["0.5 of 1 tokens, next in 2.0 s, 5 extra", "ready"]);
+});
+
+test("lab: names of buttons begin with what is written on them", async (t) => {
+  await show(t);
+  const buttons = all(".lane button").map((button) => [[...button.childNodes].map(({ textContent }) => textContent).join(" ").trim(), button.getAttribute("aria-label")]);
+  assert.deepEqual(buttons.map(([shown]) => shown), ["Send 1", "Grant 5", "Edit"]);
+  for (const [shown, name] of buttons) assert.ok(name.startsWith(shown), `${shown}: ${name}`);
+});
+
+test("lab: figures are attributes, too", async (t) => {
+  await show(t);
+  writeTexts(9000);
+  assert.deepEqual({ ...find("[data-lane]").dataset }, {
+    lane: "1", atMs: "9000", allowed: "1", throttled: "1", low: "0", mostInASecond: "1", mostInAMinute: "1", longestWaitMs: "3000", longestDelayMs: "0", longestSilenceMs: "9000", bytesPerUser: "8",
+  });
 });

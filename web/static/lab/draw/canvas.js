@@ -3,7 +3,7 @@
 
 import { t } from "../../text/text.js";
 import { secondsText } from "../clock.js";
-import { drawMarks } from "./marks.js";
+import { drawGrants, drawMarks } from "./marks.js";
 import { drawingOf } from "./drawings.js";
 import { line, write, x } from "./view.js";
 /** @import { Colors, View } from "./view.js" */
@@ -63,6 +63,7 @@ export function drawLane(views, algorithms, chosen) {
     drawing.draw(v, drawing.at(v));
   });
   drawMarks(first, chosen);
+  drawGrants(first);
   line(first, "accent", first.line, 0, first.line, height);
 }
 

@@ -2,7 +2,7 @@
 // The marks of messages: ● passes, ◐ passes at low priority, ⊖ throttled, ○ waits in a queue.
 // Marks of about the same time are stacked.
 
-import { firstShown, x } from "./view.js";
+import { firstShown, write, x } from "./view.js";
 /** @import { Entry } from "../tape.js" */
 /** @import { View } from "./view.js" */
 
@@ -43,6 +43,12 @@ export function drawMarks(v, chosen) {
     drawMark(context, colors, isWaiting ? "waiting" : mark, at, y);
     if (i === chosen) ring(context, colors, at, y);
   });
+}
+
+// drawGrants writes how many extra messages were granted, above the marks.
+/** @param {View} v */
+export function drawGrants(v) {
+  for (const { at, messages } of v.grants) if (at >= v.from && at <= v.now) write(v, `+${messages}`, Math.min(x(v, at), v.line - 14), 8, { color: "text", align: "center", isBold: true });
 }
 
 /**

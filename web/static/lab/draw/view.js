@@ -2,7 +2,7 @@
 // What a drawing of a lane needs to know, and what all drawings share.
 
 /** @import { Picture } from "../engine.js" */
-/** @import { Entry } from "../tape.js" */
+/** @import { Entry, Grant } from "../tape.js" */
 
 /** @typedef {Record<string, string>} Colors by the name of a custom property, without its dashes */
 
@@ -12,6 +12,7 @@
  * @property {CanvasRenderingContext2D} context
  * @property {Colors} colors
  * @property {Entry[]} entries of the lane
+ * @property {Grant[]} grants of the lane
  * @property {number} last index of the last entry that has come
  * @property {number} index of the limit in its lane
  * @property {Record<string, number>} numbers of the limit; durations in ms
