@@ -6,6 +6,7 @@ import "time"
 type Silence struct {
 	Banned bool      `json:"banned"`         // false for a timeout
 	Until  time.Time `json:"until,omitzero"` // end of a timeout; zero for a ban
+	At     time.Time `json:"at,omitzero"`    // when it was given; zero if that isn't known
 	// By is who gave it: ProgramAuthor for a penalty, or an author as in Audit. It is empty if that
 	// isn't known.
 	By string `json:"by"`

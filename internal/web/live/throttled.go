@@ -18,7 +18,8 @@ const Recent = 10 * time.Minute
 // characters. The journal has longer texts.
 const maxRowText = 500
 
-// Throttled is a user who is held back now, or who was throttled within Recent, as in the API.
+// Throttled is a user who is held back now, who is timed out or banned, or who was throttled within
+// Recent, as in the API.
 type Throttled struct {
 	Channel     string `json:"channel"`
 	UserID      string `json:"user_id"`
@@ -27,15 +28,20 @@ type Throttled struct {
 	// Color is the color of the user's name in chat, such as "#1e90ff". It may be empty.
 	Color string          `json:"color"`
 	Roles chatguard.Roles `json:"roles"` // at the last message
-	Held  bool            `json:"held"`  // whether the user is held back now
-	// Limit is the limit that holds the user back longest, or did so.
+	// Held is whether the user is held back now: by a limit, by a timeout, or by a ban given within
+	// Recent. Silenced says who is banned for longer.
+	Held bool `json:"held"`
+	// Limit is the limit that holds the user back longest, or did so. It is empty if the user is
+	// only listed because of a timeout, a ban or a change.
 	Limit string `json:"limit"`
 	// Since is the time of the first throttled message of the current or last wait. The user has
-	// waited without a gap since then.
+	// waited without a gap since then. For a user without a throttled message, Since, At and First
+	// are when the timeout or ban was given.
 	Since time.Time `json:"since"`
 	At    time.Time `json:"at"` // last throttled message
-	// MaySpeakAt is zero, and null in JSON, if waiting never helps. It only counts if the user is
-	// held back now.
+	// MaySpeakAt is when the user may write again, after all limits and any timeout. It is zero,
+	// and null in JSON, if waiting never helps, as after a ban. It only counts if the user is held
+	// back now or silenced.
 	MaySpeakAt journal.OptionalTime `json:"may_speak_at"`
 	Never      bool                 `json:"never"`
 	Count      int                  `json:"count"` // throttled messages since Since
@@ -48,8 +54,20 @@ type Throttled struct {
 	Penalty  chatguard.Penalty `json:"penalty"` // of the last message, actual or observed
 	Outcome  journal.Outcome   `json:"outcome"` // of the action on the last message
 
+	// Silenced is the user's timeout or ban in force, no matter who gave it; nil if none is known.
+	Silenced *journal.Silence `json:"silenced,omitempty"`
+	// Act is what a person last did to the user within Recent; nil if nothing is known.
+	Act *Act `json:"act,omitempty"`
+
 	MessageID string `json:"message_id"` // platform's ID of the last message; may be empty
 	Text      string `json:"text"`       // beginning of the last message
+}
+
+// Act is a change that a person made to a user, such as a pardon or the end of a timeout.
+type Act struct {
+	Action journal.AuditAction `json:"action"`
+	Author string              `json:"author"` // as in journal.Audit
+	At     time.Time           `json:"at"`
 }
 
 // leavesAt returns when the user will no longer be held back.
