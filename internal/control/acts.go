@@ -177,9 +177,17 @@ func (c *Silences) beforeAct(ctx context.Context, t journal.Target, reason strin
 	switch {
 	case !c.CanAct(t.ChannelID):
 		return nil, ErrNoActs
-	case !utf8.ValidString(reason) || utf8.RuneCountInString(reason) > maxReason || strings.ContainsFunc(reason, unicode.IsControl):
-		return nil, fmt.Errorf("a reason is one line of at most %d characters", maxReason)
+	case checkReason(reason) != nil:
+		return nil, checkReason(reason)
 	}
 	s, _ := c.Of(ctx, t)
 	return s, nil
+}
+
+// checkReason returns an error for a text that can't be the reason of an act.
+func checkReason(reason string) error {
+	if !utf8.ValidString(reason) || utf8.RuneCountInString(reason) > maxReason || strings.ContainsFunc(reason, unicode.IsControl) {
+		return fmt.Errorf("a reason is one line of at most %d characters", maxReason)
+	}
+	return nil
 }

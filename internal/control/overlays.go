@@ -64,7 +64,7 @@ func (o *overlays) settingsOf(channelID string) (s Settings, isChanged bool) {
 // current is settingsOf for code that holds mu.
 func (o *overlays) current(channelID string) (s Settings, isChanged bool) {
 	if s, isChanged = o.settings[channelID]; isChanged {
-		s.Moderators = cmp.Or(s.Moderators, o.base.Moderators)
+		s.Moderators, s.Timeouts = cmp.Or(s.Moderators, o.base.Moderators), cmp.Or(s.Timeouts, o.base.Timeouts)
 		return s, true
 	}
 	return o.base, false

@@ -20,6 +20,9 @@ import (
 type Settings struct {
 	Raid    Raid    `json:"raid"`
 	Notices Notices `json:"notices"`
+	// Timeouts are those that a moderator gives with one click. If they are zero, as in settings
+	// that were stored by earlier versions, the usual ones apply.
+	Timeouts Timeouts `json:"timeouts,omitzero"`
 	// Moderators is what the channel's moderators may do if they sign in with Twitch. If it is
 	// empty, as in settings that were stored by earlier versions, the configuration's applies.
 	Moderators auth.Access `json:"moderators,omitempty"`
@@ -82,8 +85,8 @@ type SettingsRequest struct {
 	Author    string
 	// Match has the tags of settings that may be replaced; nil means any.
 	Match []string
-	// Wanted are the new settings; nil means those of the configuration. If Moderators is empty,
-	// the moderators' role stays.
+	// Wanted are the new settings; nil means those of the configuration. If Moderators or Timeouts
+	// is zero, it stays.
 	Wanted *Settings
 	// Allow returns an error if the author may not make this change. Nil allows any.
 	Allow func(from, to Settings) error
@@ -126,7 +129,7 @@ func (c *ChannelSettings) wanted(r SettingsRequest, former Settings) (*Settings,
 	wanted, to := r.Wanted, c.overlays.configured()
 	if wanted != nil {
 		to = *wanted
-		to.Moderators = cmp.Or(to.Moderators, former.Moderators)
+		to.Moderators, to.Timeouts = cmp.Or(to.Moderators, former.Moderators), cmp.Or(to.Timeouts, former.Timeouts)
 		wanted = &to
 		if err := c.acceptable(to); err != nil {
 			return nil, err

@@ -191,3 +191,36 @@ func TestRaid_StartsByItself(t *testing.T) {
 		}
 	})
 }
+
+// Timeouts are at most six of 1 s to 14 days, and stay if a request lacks them.
+func TestSettings_Timeouts(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		d.Settings.acceptable = func(s Settings) error { return s.Timeouts.Check() }
+		must(t, d.Settings.SetBase(Settings{Timeouts: UsualTimeouts}))
+		own := Timeouts{Lengths: Lengths{Duration(time.Minute), Duration(48 * time.Hour)}, Reason: "spam"}
+		must(t, d.setSettings(&Settings{Timeouts: own}))
+		must(t, d.setSettings(&quick))
+		if got, _ := d.Settings.Of(channel); got.Timeouts != own {
+			t.Errorf("without timeouts in a request, they are %+v", got.Timeouts)
+		}
+		text, err := json.Marshal(own)
+		var back Timeouts
+		if must(t, err); string(text) != `{"lengths":["1m0s","48h0m0s"],"reason":"spam"}` || json.Unmarshal(text, &back) != nil || back != own {
+			t.Errorf("written as %s, read as %+v", text, back)
+		}
+		for _, wrong := range []Timeouts{
+			{Lengths: Lengths{Duration(time.Millisecond)}},
+			{Lengths: Lengths{Duration(time.Hour), Duration(14*24*time.Hour + 1)}},
+			{Lengths: Lengths{Duration(time.Hour)}, Reason: "two\nlines"},
+		} {
+			if err := d.setSettings(&Settings{Timeouts: wrong}); err == nil {
+				t.Errorf("%+v are accepted", wrong)
+			}
+		}
+		for _, wrong := range []string{`[]`, `["1m","1m","1m","1m","1m","1m","1m"]`, `["0s"]`, `["soon"]`} {
+			if json.Unmarshal([]byte(`{"lengths":`+wrong+`}`), &back) == nil {
+				t.Errorf("%s is read", wrong)
+			}
+		}
+	})
+}

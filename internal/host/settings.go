@@ -16,12 +16,16 @@ func SettingsOf(c config.Config) control.Settings {
 			FirstTimerBurst: r.FirstTimerBurst, FirstTimerRefill: control.Duration(r.FirstTimerRefill),
 		},
 		Notices:    control.Notices{Text: c.Notices.Text, Cooldown: control.Duration(c.Notices.Cooldown), Language: c.Notices.Language},
+		Timeouts:   control.UsualTimeouts,
 		Moderators: c.Web.ModeratorRole,
 	}
 }
 
 // acceptable returns an error for settings that a configuration could not have.
 func acceptable(s control.Settings) error {
+	if err := s.Timeouts.Check(); err != nil {
+		return err
+	}
 	r := s.Raid
 	return config.CheckSettings(config.Raid{
 		Lasts: time.Duration(r.Lasts), StartRate: r.StartRate, Burst: r.Burst, Refill: time.Duration(r.Refill),

@@ -182,7 +182,7 @@ func errShared(err error) error {
 	case errors.Is(err, shared.ErrAway):
 		return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was changed. Try again when it is back.").Because(err)
 	case errors.Is(err, shared.ErrUnconfirmed):
-		return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the change may have been made. Look before you repeat it.").Because(err)
+		return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the change may have been made. Look before you repeat it.").Because(err).AsUnconfirmed()
 	}
 	return nil
 }
@@ -202,8 +202,10 @@ func errControls(err error) error {
 		status = http.StatusNotFound
 	case errors.Is(err, control.ErrNoUndo), errors.Is(err, inner.ErrPardonStale), errors.As(err, new(control.SilencedError)):
 		status = http.StatusConflict
-	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced), errors.Is(err, control.ErrUnanswered):
+	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced):
 		status = http.StatusServiceUnavailable
+	case errors.Is(err, control.ErrUnanswered):
+		return errRefused(http.StatusServiceUnavailable, err).AsUnconfirmed()
 	}
 	return errRefused(status, err)
 }

@@ -145,7 +145,7 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	d.store.run(d.TB, d.guard)
-	d.control = control.New(control.Options{Guard: d.guard, Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid, Notices: control.Notices{Cooldown: control.Duration(time.Minute)}, Moderators: auth.Moderate}})
+	d.control = control.New(control.Options{Guard: d.guard, Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid, Notices: control.Notices{Cooldown: control.Duration(time.Minute)}, Timeouts: control.UsualTimeouts, Moderators: auth.Moderate}})
 	d.control.Restore(kept)
 	d.control.Join(control.Chat{Lift: d.lift, Acts: d.chat.acts(d.now)})
 	policies.Followers.Follow(currentServer{d})

@@ -96,9 +96,9 @@ var documented = map[string]about{
 	"DELETE /channels/{channel}/raid": {
 		says: "End raid mode.", answers: typeOf[switchedTo]()},
 	"GET /channels/{channel}/settings": {
-		says: "The settings for raid mode and notices, with their ETag.", answers: typeOf[settingsShown](), headers: []string{"ETag"}},
+		says: "The settings for raid mode, notices and timeouts, with their ETag.", answers: typeOf[settingsShown](), headers: []string{"ETag"}},
 	"PUT /channels/{channel}/settings": {
-		says:  "Replace the settings that have the ETag. Durations are from 1 s (refills: 1 ms) to 24 h (the cooldown: 7 days).",
+		says:  "Replace the settings that have the ETag. Durations are from 1 s (refills: 1 ms) to 24 h (the cooldown: 7 days, timeouts: 14 days).",
 		match: required, reads: typeOf[control.Settings](), answers: typeOf[settingsSaved](), headers: []string{"ETag"}},
 	"DELETE /channels/{channel}/settings": {
 		says: "Go back to the configuration file's settings.", match: accepted, answers: typeOf[settingsSaved](), headers: []string{"ETag"}},

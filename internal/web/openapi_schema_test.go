@@ -59,6 +59,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[journal.OptionalTime]():  {Types: []string{"null", "string"}, Format: "date-time"},
 		typeOf[time.Duration]():         lengthSchema,
 		typeOf[control.Duration]():      lengthSchema,
+		typeOf[control.Lengths]():       {Type: "array", Items: lengthSchema, MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(6)},
 		typeOf[chatguard.Role]():        name,
 		typeOf[chatguard.Roles]():       {Type: "array", Items: name},
 		typeOf[chatguard.Penalty]():     {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},

@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// settings answers requests about a channel's settings for raid mode, notices and moderators.
+// settings answers requests about a channel's settings for raid mode, notices, timeouts and moderators.
 type settings struct {
 	channels channels
 	of       *control.ChannelSettings // nil if there are none
@@ -56,8 +56,9 @@ func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who acces
 	var wanted struct { // must be complete, so that nothing is removed by omission
 		Raid    *control.Raid    `json:"raid"`
 		Notices *control.Notices `json:"notices"`
-		// Moderators is newer than the others, so it may be left out. It then stays unchanged.
-		Moderators auth.Access `json:"moderators,omitempty"`
+		// The following are newer than the others, so they may be left out. They then stay unchanged.
+		Timeouts   control.Timeouts `json:"timeouts,omitzero"`
+		Moderators auth.Access      `json:"moderators,omitempty"`
 	}
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
@@ -65,7 +66,9 @@ func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who acces
 	if wanted.Raid == nil || wanted.Notices == nil {
 		return problem.New(http.StatusUnprocessableEntity, "\"raid\" or \"notices\" is missing: send the complete settings, as GET returns them.")
 	}
-	return h.change(w, r, who, channel, &control.Settings{Raid: *wanted.Raid, Notices: *wanted.Notices, Moderators: wanted.Moderators})
+	return h.change(w, r, who, channel, &control.Settings{
+		Raid: *wanted.Raid, Notices: *wanted.Notices, Timeouts: wanted.Timeouts, Moderators: wanted.Moderators,
+	})
 }
 
 // deleteSettings is DELETE /channels/{channel}/settings. It restores the configuration's settings.
@@ -94,7 +97,7 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Cal
 }
 
 // mayChange returns a problem if the caller may not change the settings in this way. Everyone who
-// may moderate may change raid mode.
+// may moderate may change raid mode and the usual timeouts.
 func mayChange(who access.Caller, from, to control.Settings) error {
 	switch {
 	case from.Notices != to.Notices && !who.Access.Allows(auth.ModerateNotices):

@@ -40,6 +40,9 @@ func (s sources) Channels() []Channel {
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
 			list[i].Acts = s.opts.Controls.Silences.CanAct(list[i].ID)
 			settings, _ := s.opts.Controls.Settings.Of(list[i].ID)
+			if list[i].Acts {
+				list[i].Timeouts = settings.Timeouts
+			}
 			list[i].RaidLasts, list[i].RaidStartRate = settings.Raid.Lasts, settings.Raid.StartRate
 		}
 	}

@@ -20,6 +20,8 @@ type Channel struct {
 	// a token.
 	StreamsKnown bool `json:"streams_known,omitempty"`
 	Acts         bool `json:"acts"` // people can time users out and ban them
+	// Timeouts are those that people give with one click, where they can.
+	Timeouts control.Timeouts `json:"timeouts,omitzero"`
 	// RaidLasts is the usual duration of raid mode. It is zero if channels have no switches.
 	RaidLasts control.Duration `json:"raid_lasts,omitzero"`
 	// RaidStartRate is the number of messages per second at which raid mode starts by itself; 0

@@ -31,6 +31,9 @@ type Problem struct {
 	// sign in.
 	Mounted bool `json:"mounted,omitempty"`
 
+	// Unconfirmed is an extension. It is true if the change may have been made: its reply was lost.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+
 	// Mistake is an extension: the value that is wrong in a policy or in a user's override.
 	Mistake *Mistake `json:"mistake,omitempty"`
 
@@ -82,6 +85,12 @@ func (p *Problem) After(wait time.Duration) *Problem {
 // ForMounted records that the dashboard is part of another site, on which people sign in.
 func (p *Problem) ForMounted() *Problem {
 	p.Mounted = true
+	return p
+}
+
+// AsUnconfirmed records that the change may have been made.
+func (p *Problem) AsUnconfirmed() *Problem {
+	p.Unconfirmed = true
 	return p
 }
 
