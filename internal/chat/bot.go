@@ -185,6 +185,12 @@ func (s sink) Removed(r Removal) {
 	}
 }
 
+func (s sink) Lifted(l Lift) {
+	if moderator := s.bot.options.Moderator; moderator != nil {
+		moderator.Lifted(l)
+	}
+}
+
 // batch has room for messages that arrived together, and for their verdicts.
 type batch struct {
 	messages []chatguard.Message
@@ -217,6 +223,9 @@ func (b *Bot) receive(ctx, acting context.Context, read time.Time, arrived []Mes
 			continue // could not be judged
 		}
 		b.counts.countVerdict(*v)
+		if b.options.Moderator != nil {
+			b.options.Moderator.Wrote(m.ChannelID, m.User.ID, m.SentAt)
+		}
 		if !v.Allowed {
 			b.queuePenalty(m, v)
 		}

@@ -109,7 +109,9 @@ func (r *recorder) Lift(ctx context.Context, _, userID string) error {
 	return r.do(ctx, "lift %s", userID)
 }
 
-func (r *recorder) Removed(Removal) {}
+func (r *recorder) Removed(Removal)                {}
+func (r *recorder) Lifted(Lift)                    {}
+func (r *recorder) Wrote(_, _ string, _ time.Time) {}
 
 func (r *recorder) Left(within time.Duration) int {
 	r.mu.Lock()

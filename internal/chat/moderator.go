@@ -28,6 +28,10 @@ type Moderator interface {
 	// Removed records a moderation action on a user, including the bot's own. The Moderator does
 	// not shorten or lift timeouts and bans given by others.
 	Removed(r Removal)
+	// Lifted records that somebody ended a user's timeout or ban.
+	Lifted(l Lift)
+	// Wrote records that a user sent a message. A timeout or ban from before is over.
+	Wrote(channelID, userID string, at time.Time)
 
 	// Left returns how many requests the platform accepts within a duration from now; more would
 	// have to wait. A duration of 0 means now.

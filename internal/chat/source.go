@@ -38,6 +38,15 @@ type Sink interface {
 	Messages(read time.Time, messages []Message)
 	// Removed reports that somebody removed messages, possibly the bot itself.
 	Removed(Removal)
+	// Lifted reports that somebody ended a timeout or a ban, possibly the bot itself.
+	Lifted(Lift)
+}
+
+// Lift says whose timeout or ban somebody ended.
+type Lift struct {
+	ChannelID string
+	UserID    string
+	At        time.Time // time by the chat's clock; zero if unknown
 }
 
 // Removal says which messages somebody removed: one message, or all messages of a user who was
@@ -46,6 +55,7 @@ type Removal struct {
 	ChannelID string
 	MessageID string // set if a single message was removed
 	UserID    string // author; empty if the chat doesn't say
+	Login     string // of a user who was timed out or banned; empty if the chat doesn't say
 	// Silence is the duration of a timeout; 0 for a ban, or if no user was silenced.
 	Silence time.Duration
 	Banned  bool      // the user was banned permanently

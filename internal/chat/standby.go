@@ -161,6 +161,9 @@ func (s *standbySink) Messages(read time.Time, messages []Message) {
 // Removed passes on every removal.
 func (s *standbySink) Removed(r Removal) { s.sink.Removed(r) }
 
+// Lifted passes on the end of every timeout and ban.
+func (s *standbySink) Lifted(l Lift) { s.sink.Lifted(l) }
+
 // Moderator returns a Moderator that acts only in channels where this node has the lease. A nil
 // inner is returned unchanged.
 func (s *Standby) Moderator(inner Moderator) Moderator {

@@ -123,6 +123,12 @@ func (s *idSink) Removed(r Removal) {
 	s.ids = append(s.ids, r.ChannelID)
 }
 
+func (s *idSink) Lifted(l Lift) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids = append(s.ids, l.UserID)
+}
+
 func (s *idSink) want(t *testing.T, ids ...string) {
 	t.Helper()
 	synctest.Wait()

@@ -101,3 +101,4 @@ type discardSink struct{}
 
 func (discardSink) Messages(time.Time, []chat.Message) {}
 func (discardSink) Removed(chat.Removal)               {}
+func (discardSink) Lifted(chat.Lift)                   {}

@@ -44,6 +44,7 @@ type nobody struct{}
 
 func (nobody) Messages(time.Time, []chat.Message) {}
 func (nobody) Removed(chat.Removal)               {}
+func (nobody) Lifted(chat.Lift)                   {}
 
 // A node knows who acts in a channel once it has seen a message there.
 func TestLeads(t *testing.T) {

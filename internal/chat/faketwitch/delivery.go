@@ -91,6 +91,13 @@ func (d *delivery) announce(r removal) {
 	})
 }
 
+// announceLift tells the readers of the channel's moderation who may write again. The caller must
+// not hold mu.
+func (d *delivery) announceLift(l lift) {
+	event := l.event(d.events)
+	d.dispatch(func() { d.events.notify(event) })
+}
+
 // disturb applies the connection faults after a delivery.
 func (d *delivery) disturb(m mishap) {
 	if m.reconnect {

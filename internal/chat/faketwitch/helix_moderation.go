@@ -130,7 +130,8 @@ func (s *helixServer) unbanUser(c call, room *channel) reply {
 	if !room.silenced[user].isInForce(c.at) {
 		return refusal(http.StatusBadRequest, "The user specified in the user_id query parameter is not banned.")
 	}
-	delete(room.silenced, user)
 	add(&s.asked.lifts, Sanction{At: c.at, ChannelID: room.id, UserID: user})
-	return reply{status: http.StatusNoContent}
+	lifted := s.lift(room, user)
+	lifted.at, lifted.by = c.at, c.user
+	return reply{status: http.StatusNoContent, then: func() { s.delivery.announceLift(lifted) }}
 }

@@ -63,6 +63,20 @@ func (s *Server) Silence(channelLogin, login string, length time.Duration) {
 	})
 }
 
+// Lift ends a user's timeout or ban in the name of the broadcaster. It ignores an unknown channel.
+func (s *Server) Lift(channelLogin, login string) {
+	s.mu.Lock()
+	room := s.channels[channelLogin]
+	if room == nil {
+		s.mu.Unlock()
+		return
+	}
+	l := s.lift(room, s.account(login).id)
+	l.at, l.by = s.opts.Now(), room.account
+	s.mu.Unlock()
+	s.announceLift(l)
+}
+
 // Clear clears a whole chat in the name of the broadcaster. It ignores an unknown channel.
 func (s *Server) Clear(channelLogin string) {
 	s.removeIn(channelLogin, func(room *channel, _ *removal) { s.clear(room) })

@@ -45,6 +45,30 @@ func (s *state) silence(room *channel, r removal) {
 	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id && m.UserID == r.user.id })
 }
 
+// lift is the end of a user's timeout or ban by a moderator.
+type lift struct {
+	at             time.Time
+	room, by, user account
+	banned         bool // it was a ban
+}
+
+// lift lets a user write again. It leaves out by and at. The caller holds mu.
+func (s *state) lift(room *channel, userID string) lift {
+	l := lift{room: room.account, user: s.accountByID(userID), banned: room.silenced[userID].permanent}
+	delete(room.silenced, userID)
+	return l
+}
+
+// event returns the lift in EventSub's format. Chat has no line for it.
+func (l lift) event(s *eventSub) event {
+	details := map[string]any{}
+	l.user.describe("", details)
+	if l.banned {
+		return s.moderationEvent(l.at, l.room, l.by, "unban", details)
+	}
+	return s.moderationEvent(l.at, l.room, l.by, "untimeout", details)
+}
+
 // clear removes all messages of a channel. The caller holds mu.
 func (s *state) clear(room *channel) {
 	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id })

@@ -54,3 +54,9 @@ func (d *Delivery) Removed(r chat.Removal) {
 	d.Flush()
 	d.sink.Removed(r)
 }
+
+// Lifted hands the added messages to the sink, followed by the end of a timeout or ban.
+func (d *Delivery) Lifted(l chat.Lift) {
+	d.Flush()
+	d.sink.Lifted(l)
+}

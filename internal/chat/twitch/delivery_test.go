@@ -14,6 +14,7 @@ type readTimes []time.Time
 
 func (r *readTimes) Messages(read time.Time, _ []chat.Message) { *r = append(*r, read) }
 func (r *readTimes) Removed(chat.Removal)                      {}
+func (r *readTimes) Lifted(chat.Lift)                          {}
 
 // Messages that are delivered together count as read when the first of them was.
 func TestDelivery_TimeOfReading(t *testing.T) {

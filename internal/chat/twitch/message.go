@@ -112,7 +112,8 @@ const MaxMillis = 4_600_000_000_000
 // Twitch allows.
 const MaxTimeout = 100 * 1_209_600
 
-// CheckRemoval returns an error if a removal lacks something that is needed to report it.
+// CheckRemoval returns an error if a removal lacks something that is needed to report it. It removes
+// a login that can't be shown.
 func CheckRemoval(r *chat.Removal) error {
 	if r.ChannelID == "" {
 		return NoRoomID
@@ -121,6 +122,9 @@ func CheckRemoval(r *chat.Removal) error {
 		if hostile.HasControl(id) || !utf8.ValidString(id) {
 			return Malformed
 		}
+	}
+	if hostile.HasControl(r.Login) || !utf8.ValidString(r.Login) {
+		r.Login = ""
 	}
 	return nil
 }

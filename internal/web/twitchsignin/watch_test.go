@@ -22,6 +22,7 @@ func (r *sink) Messages(_ time.Time, messages []chat.Message) {
 	r.messages = append(r.messages, messages...)
 }
 func (r *sink) Removed(removal chat.Removal) { r.removals = append(r.removals, removal) }
+func (r *sink) Lifted(chat.Lift)             {}
 
 // said is a chat source that passes on messages and removals.
 type said struct {

@@ -74,6 +74,13 @@ func (e *Conn) readModeration(d *twitch.Delivery, a arrival) error {
 	case event.Action == "unmod":
 		e.reportStaff(event.ChannelID, event.Unmod.UserID)
 	}
+	if user := event.lifted(); user != "" {
+		if err := twitch.CheckRemoval(&chat.Removal{ChannelID: event.ChannelID, UserID: user}); err != nil {
+			return err
+		}
+		d.Lifted(chat.Lift{ChannelID: event.ChannelID, UserID: user, At: a.frame.Metadata.At.Time})
+		return nil
+	}
 	r, ok, err := event.removal(a.frame.Metadata.At.Time)
 	if ok {
 		d.Removed(r)

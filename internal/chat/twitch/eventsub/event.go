@@ -102,13 +102,34 @@ type moderateEvent struct {
 	SharedDelete  moderationTarget `json:"shared_chat_delete"`
 	SharedTimeout moderationTarget `json:"shared_chat_timeout"`
 	SharedBan     moderationTarget `json:"shared_chat_ban"`
+
+	Untimeout       moderationTarget `json:"untimeout"`
+	Unban           moderationTarget `json:"unban"`
+	SharedUntimeout moderationTarget `json:"shared_chat_untimeout"`
+	SharedUnban     moderationTarget `json:"shared_chat_unban"`
 }
 
 // moderationTarget is the target of a moderation action.
 type moderationTarget struct {
 	UserID    string    `json:"user_id"`
+	Login     string    `json:"user_login"`
 	MessageID string    `json:"message_id"`
 	ExpiresAt timestamp `json:"expires_at"`
+}
+
+// lifted returns the ID of the user whose timeout or ban the event ended, or "".
+func (e *event) lifted() string {
+	switch e.Action {
+	case "untimeout":
+		return e.Untimeout.UserID
+	case "unban":
+		return e.Unban.UserID
+	case "shared_chat_untimeout":
+		return e.SharedUntimeout.UserID
+	case "shared_chat_unban":
+		return e.SharedUnban.UserID
+	}
+	return ""
 }
 
 // removal returns what the event removed at the given time. ok is false if it removed nothing. The
@@ -153,7 +174,7 @@ func (m moderationTarget) setMessage(r *chat.Removal) error {
 
 // setBan makes r the removal of all messages of a banned user.
 func (m moderationTarget) setBan(r *chat.Removal) error {
-	r.UserID, r.Banned = m.UserID, true
+	r.UserID, r.Login, r.Banned = m.UserID, m.Login, true
 	if r.UserID == "" {
 		return twitch.NoUserID
 	}
@@ -162,7 +183,7 @@ func (m moderationTarget) setBan(r *chat.Removal) error {
 
 // setTimeout makes r the removal of all messages of a timed-out user.
 func (m moderationTarget) setTimeout(r *chat.Removal) error {
-	r.UserID = m.UserID
+	r.UserID, r.Login = m.UserID, m.Login
 	// Round, because Twitch takes the two times at slightly different moments.
 	r.Silence = m.ExpiresAt.Sub(r.At).Round(time.Second)
 	switch {

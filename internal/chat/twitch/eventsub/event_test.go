@@ -146,8 +146,6 @@ func TestModerateEvent(t *testing.T) {
 			{"shared_chat_ban", `{"user_id":"20"}`, removal(chat.Removal{UserID: "20", Banned: true}), ""},
 			{"clear", `null`, removal(chat.Removal{}), ""},
 			{"slow", `{"wait_time_seconds":30}`, nil, ""},
-			{"untimeout", `{"user_id":"20"}`, nil, ""},
-			{"shared_chat_untimeout", `{"user_id":"20"}`, nil, ""},
 			{"warn", `{"user_id":"20"}`, nil, ""},
 			{"invented_next_year", `{"user_id":"20"}`, nil, ""},
 			{"", `null`, nil, ""},
@@ -181,6 +179,7 @@ func TestModerateEvent(t *testing.T) {
 			}
 		}
 		st.removals = nil
+		st.lift(garden, now)
 		st.SendEventSub(notificationAt(now, "nameless", helix.KindModerate, garden,
 			`{"broadcaster_user_id":"`+garden+`","moderator_user_login":"ber\u0000ta","action":"ban","ban":{"user_id":"20"}}`))
 		synctest.Wait()
@@ -188,6 +187,23 @@ func TestModerateEvent(t *testing.T) {
 			t.Errorf("by a nameless moderator: %+v", st.removals)
 		}
 	})
+}
+
+// lift checks that the end of a timeout or ban is delivered, and nothing else is.
+func (st *eventStage) lift(room string, at time.Time) {
+	st.t.Helper()
+	want := chat.Lift{ChannelID: room, UserID: "20", At: at}
+	for _, action := range []string{"untimeout", "unban", "shared_chat_untimeout", "shared_chat_unban"} {
+		for details, lifts := range map[string]int{`{"user_id":"20"}`: 1, `{"user_id":"2\u00000"}`: 0, `{}`: 0} {
+			st.lifts = nil
+			event := `{"broadcaster_user_id":"` + room + `","moderator_user_login":"berta","action":"` + action + `","` + action + `":` + details + `}`
+			st.SendEventSub(notificationAt(at, fmt.Sprint(action, len(details)), helix.KindModerate, room, event))
+			synctest.Wait()
+			if len(st.removals) != 0 || len(st.lifts) != lifts || lifts == 1 && st.lifts[0] != want {
+				st.t.Errorf("%s %s: %+v, %+v", action, details, st.removals, st.lifts)
+			}
+		}
+	}
 }
 
 // TestEventSub_RepeatsCountOnce checks that an event that Twitch resends is processed once. An
@@ -376,5 +392,11 @@ func (s *checkedSink) Messages(_ time.Time, messages []chat.Message) {
 func (s *checkedSink) Removed(r chat.Removal) {
 	if r.ChannelID == "" || twitch.CheckRemoval(&r) != nil || hostile.HasControl(r.By) || r.Silence < 0 || r.Silence > 0 && r.UserID == "" || r.Banned && r.UserID == "" {
 		s.t.Errorf("let %+v through", r)
+	}
+}
+
+func (s *checkedSink) Lifted(l chat.Lift) {
+	if l.ChannelID == "" || l.UserID == "" || hostile.HasControl(l.UserID) {
+		s.t.Errorf("let %+v through", l)
 	}
 }

@@ -30,6 +30,7 @@ type eventStage struct {
 	mu       sync.Mutex
 	heard    []chat.Message
 	removals []chat.Removal
+	lifts    []chat.Lift
 	// order contains each message's text, and "removed" for each removal, in order of delivery.
 	order []string
 	told  []string // callback calls in order
@@ -100,6 +101,13 @@ func (st *eventStage) Removed(r chat.Removal) {
 	defer st.mu.Unlock()
 	st.removals = append(st.removals, r)
 	st.order = append(st.order, "removed")
+}
+
+func (st *eventStage) Lifted(l chat.Lift) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.lifts = append(st.lifts, l)
+	st.order = append(st.order, "lifted")
 }
 
 func (st *eventStage) note(what string) {

@@ -30,8 +30,8 @@ func TestEventSub_Removals(t *testing.T) {
 		synctest.Wait()
 		want := []chat.Removal{
 			{ChannelID: garden, MessageID: id, UserID: st.UserID("anna"), By: "gardenhour", At: now},
-			{ChannelID: garden, UserID: st.UserID("anna"), Silence: 10 * time.Minute, By: "gardenhour", At: now},
-			{ChannelID: garden, UserID: st.UserID("berta"), Banned: true, By: "gardenhour", At: now},
+			{ChannelID: garden, UserID: st.UserID("anna"), Login: "anna", Silence: 10 * time.Minute, By: "gardenhour", At: now},
+			{ChannelID: garden, UserID: st.UserID("berta"), Login: "berta", Banned: true, By: "gardenhour", At: now},
 			{ChannelID: garden, By: "gardenhour", At: now},
 			{ChannelID: garden, UserID: "4711", Banned: true, By: st.BotLogin(), At: now},
 		}

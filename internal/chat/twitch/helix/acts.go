@@ -19,7 +19,7 @@ func (m *Moderator) Silence(channelID, userID string) (s journal.Silence, ok boo
 	if d == nil || !d.last.end().After(now) {
 		return s, false
 	}
-	s = journal.Silence{Banned: d.last.length == 0, By: d.last.by}
+	s = journal.Silence{Banned: d.last.length == 0, At: d.last.from.UTC(), By: d.last.by}
 	if !s.Banned {
 		s.Until = d.last.end().UTC()
 	}

@@ -2,6 +2,8 @@ package helix
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +94,47 @@ func TestModerator_Silence(t *testing.T) {
 	q.now = q.now.Add(time.Minute)
 	if s, ok := silence(); ok {
 		t.Errorf("a minute later: %+v", s)
+	}
+}
+
+// TestModerator_SilenceOver checks when a timeout that the chat has reported counts as over before
+// its end, and that each change of what is known is announced.
+func TestModerator_SilenceOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(q *rivals, channel, user string)
+		over bool
+	}{
+		"lifted": {func(q *rivals, channel, user string) {
+			q.Lifted(chat.Lift{ChannelID: channel, UserID: user, At: q.now})
+		}, true},
+		"lifted without a time": {func(q *rivals, channel, user string) { q.Lifted(chat.Lift{ChannelID: channel, UserID: user}) }, true},
+		"another lifted before it": {func(q *rivals, channel, user string) {
+			q.Lifted(chat.Lift{ChannelID: channel, UserID: user, At: q.now.Add(-time.Second)})
+		}, false},
+		"somebody else lifted":         {func(q *rivals, channel, _ string) { q.Lifted(chat.Lift{ChannelID: channel, UserID: "9", At: q.now}) }, false},
+		"a message since":              {func(q *rivals, channel, user string) { q.Wrote(channel, user, q.now.Add(inTransit+time.Millisecond)) }, true},
+		"a message that it overtook":   {func(q *rivals, channel, user string) { q.Wrote(channel, user, q.now.Add(inTransit)) }, false},
+		"a message of somebody else":   {func(q *rivals, channel, _ string) { q.Wrote(channel, "9", q.now.Add(time.Minute)) }, false},
+		"a message in another channel": {func(q *rivals, _, user string) { q.Wrote("9", user, q.now.Add(time.Minute)) }, false},
+	} {
+		q := newRivals(t)
+		channel, user, changes := q.msg.ChannelID, q.msg.User.ID, []string{}
+		q.Changed = func(channelID, userID, login string) {
+			s, ok := q.Silence(channelID, userID)
+			changes = append(changes, fmt.Sprint(channelID, " ", userID, " ", login, " ", ok, s.Banned))
+		}
+		q.Removed(chat.Removal{ChannelID: channel, UserID: user, Login: "ann", Silence: time.Hour, At: q.now})
+		c.then(q, channel, user)
+		if s, ok := q.Silence(channel, user); ok == c.over {
+			t.Errorf("%s: known: %+v, %v", name, s, ok)
+		}
+		want := []string{channel + " " + user + " ann true false"}
+		if c.over {
+			want = append(want, channel+" "+user+"  false false")
+		}
+		if !slices.Equal(changes, want) {
+			t.Errorf("%s: announced %q, want %q", name, changes, want)
+		}
 	}
 }
 

@@ -22,6 +22,9 @@ type Moderator struct {
 
 	// Now returns the chat's time, by which sanctions begin and end. Nil means the Client's clock.
 	Now func() time.Time
+	// Changed is called after the known timeout or ban of a user has changed; see Silence. login
+	// may be empty. It must not block. Nil means no calls.
+	Changed func(channelID, userID, login string)
 
 	mu    sync.Mutex
 	users map[target]*userHistory // guarded by mu
@@ -32,6 +35,12 @@ func (m *Moderator) now() time.Time {
 		return m.Helix.now()
 	}
 	return m.Now()
+}
+
+func (m *Moderator) changed(who target, login string) {
+	if m.Changed != nil {
+		m.Changed(who.channelID, who.userID, login)
+	}
 }
 
 // Delete removes the message.

@@ -82,10 +82,17 @@ func (m *Moderator) Removed(r chat.Removal) {
 	if r.UserID == "" || r.Silence == 0 && !r.Banned {
 		return
 	}
+	who := target{r.ChannelID, r.UserID}
+	m.noteReport(who, r)
+	m.changed(who, r.Login)
+}
+
+// noteReport records a sanction that the chat reports.
+func (m *Moderator) noteReport(who target, r chat.Removal) {
 	now, me := m.now(), m.login()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d := m.historyOf(target{r.ChannelID, r.UserID})
+	d := m.historyOf(who)
 	asked := d.matches(r, now)
 	ours := asked
 	if r.By != "" && me != "" {
@@ -102,6 +109,32 @@ func (m *Moderator) Removed(r chat.Removal) {
 		d.last.from = now
 	}
 	d.seenInChat = d.seenInChat || ours
+}
+
+// Lifted records that somebody ended a sanction. It does nothing if the known sanction was given
+// later.
+func (m *Moderator) Lifted(l chat.Lift) {
+	m.end(target{l.ChannelID, l.UserID}, func(from time.Time) bool { return l.At.IsZero() || !from.After(l.At) })
+}
+
+// Wrote records that a user sent a message at a time. If the chat sent it during a sanction, that
+// sanction is over, even if nobody has reported its end. IRC doesn't report it.
+func (m *Moderator) Wrote(channelID, userID string, at time.Time) {
+	m.end(target{channelID, userID}, func(from time.Time) bool { return at.After(from.Add(inTransit)) })
+}
+
+// end records that the sanction in force is over, if isOver returns true for its beginning.
+func (m *Moderator) end(who target, isOver func(from time.Time) bool) {
+	now := m.now()
+	m.mu.Lock()
+	d := m.users[who]
+	if d == nil || !d.last.end().After(now) || !isOver(d.last.from) {
+		m.mu.Unlock()
+		return
+	}
+	d.last = sanction{}
+	m.mu.Unlock()
+	m.changed(who, "")
 }
 
 // sanction imposes a sanction on the author of a message, unless one that lasts at least as long is
@@ -143,6 +176,7 @@ func (m *Moderator) noteRequest(who target, s sanction) sanctionRequest {
 // sanction since.
 func (m *Moderator) noteAnswer(who target, r sanctionRequest, err error) {
 	now := m.now() // read the clock late: the request may have waited
+	defer m.changed(who, "")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.historyOf(who)
@@ -177,8 +211,9 @@ func (m *Moderator) sanctionedByOther(who target) bool {
 // forget removes what is known about a user.
 func (m *Moderator) forget(who target) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	delete(m.users, who)
+	m.mu.Unlock()
+	m.changed(who, "")
 }
 
 // historyOf returns what is known about a user. If there is no room for another user, it evicts the

@@ -37,6 +37,7 @@ func readDelete(line rawLine, r *chat.Removal) error {
 func readSilence(line rawLine, r *chat.Removal) error {
 	r.UserID = line.tag("target-user-id")
 	length := line.tag("ban-duration")
+	r.Login = line.text()
 	switch {
 	case r.UserID == "" && (line.params != line.target() || length != ""):
 		return twitch.NoUserID

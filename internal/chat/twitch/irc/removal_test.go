@@ -35,6 +35,8 @@ func (d *diary) Removed(r chat.Removal) {
 	d.entries = append(d.entries, fmt.Sprintf("%s/%s/%s/%s/%v/%d", r.ChannelID, r.MessageID, r.UserID, r.Silence, r.Banned, r.At.Unix()))
 }
 
+func (d *diary) Lifted(chat.Lift) {} // IRC doesn't report it
+
 func (d *diary) all() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,14 +92,15 @@ func TestParseRemoval(t *testing.T) {
 		want chat.Removal
 		err  error
 	}{
-		"timeout":             {"@ban-duration=350;room-id=10;target-user-id=20;" + sent + server + "CLEARCHAT #room :anna", chat.Removal{ChannelID: "10", UserID: "20", Silence: 350 * time.Second, At: at}, nil},
-		"ban":                 {"@room-id=10;target-user-id=20;" + sent + server + "CLEARCHAT #room :anna", chat.Removal{ChannelID: "10", UserID: "20", Banned: true, At: at}, nil},
+		"timeout":             {"@ban-duration=350;room-id=10;target-user-id=20;" + sent + server + "CLEARCHAT #room :anna", chat.Removal{ChannelID: "10", UserID: "20", Login: "anna", Silence: 350 * time.Second, At: at}, nil},
+		"ban":                 {"@room-id=10;target-user-id=20;" + sent + server + "CLEARCHAT #room :anna", chat.Removal{ChannelID: "10", UserID: "20", Login: "anna", Banned: true, At: at}, nil},
+		"hostile login":       {"@room-id=10;target-user-id=20;" + sent + server + "CLEARCHAT #room :an\x1bna", chat.Removal{ChannelID: "10", UserID: "20", Banned: true, At: at}, nil},
 		"clear":               {"@room-id=10;" + sent + server + "CLEARCHAT #room", chat.Removal{ChannelID: "10", At: at}, nil},
 		"delete":              {"@login=anna;room-id=;target-msg-id=m1;" + sent + server + "CLEARMSG #room :hi", chat.Removal{ChannelID: "77", MessageID: "m1", At: at}, nil},
 		"delete with room":    {"@login=anna;room-id=10;target-msg-id=m1;" + sent + server + "CLEARMSG #room :hi", chat.Removal{ChannelID: "10", MessageID: "m1", At: at}, nil},
 		"mirrored delete":     {"@room-id=10;source-room-id=11;target-msg-id=m1" + server + "CLEARMSG #room :hi", chat.Removal{ChannelID: "10", MessageID: "m1"}, nil},
 		"no time":             {"@room-id=10" + server + "CLEARCHAT #room", chat.Removal{ChannelID: "10"}, nil},
-		"longest timeout":     {"@ban-duration=1209600;room-id=10;target-user-id=20" + server + "CLEARCHAT #room :anna", chat.Removal{ChannelID: "10", UserID: "20", Silence: 14 * 24 * time.Hour}, nil},
+		"longest timeout":     {"@ban-duration=1209600;room-id=10;target-user-id=20" + server + "CLEARCHAT #room :anna", chat.Removal{ChannelID: "10", UserID: "20", Login: "anna", Silence: 14 * 24 * time.Hour}, nil},
 		"user without ID":     {"@room-id=10" + server + "CLEARCHAT #room :anna", chat.Removal{}, twitch.NoUserID},
 		"user without colon":  {"@room-id=10" + server + "CLEARCHAT #room anna", chat.Removal{}, twitch.NoUserID},
 		"empty user ID":       {"@room-id=10;target-user-id=;ban-duration=5" + server + "CLEARCHAT #room :anna", chat.Removal{}, twitch.NoUserID},

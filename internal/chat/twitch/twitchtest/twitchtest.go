@@ -86,6 +86,9 @@ func (f MessagesTo) Messages(_ time.Time, messages []chat.Message) { f(messages)
 // Removed does nothing.
 func (f MessagesTo) Removed(chat.Removal) {}
 
+// Lifted does nothing.
+func (f MessagesTo) Lifted(chat.Lift) {}
+
 // Bubble runs a test in simulated time against a fake Twitch in memory.
 func Bubble(t *testing.T, channels []string, test func(*testing.T, *faketwitch.Server)) {
 	t.Helper()
