@@ -146,6 +146,7 @@ func (d *Dashboard) open(guard *chatguard.Guard, public *url.URL) error {
 		return err
 	}
 	d.host.Follow(d.web)
+	d.host.Policies.Followers.Watch(d.web.Made)
 	d.web.Preload(waiting)
 	return nil
 }

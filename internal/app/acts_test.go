@@ -111,6 +111,47 @@ func TestActs_OthersSilence(t *testing.T) {
 	})
 }
 
+// TestActs_OthersSilenceShown checks that the dashboard lists a user whom another moderator timed
+// out on Twitch, until Twitch reports the end, or until a message shows it.
+func TestActs_OthersSilenceShown(t *testing.T) {
+	t.Parallel()
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		channel := s.server.UserID("gardenhour")
+		row := func() (login, by string) {
+			s.Helper()
+			s.advance(time.Second)
+			for _, u := range s.bot.Web.Throttled(channel, 0) {
+				if u.Silenced == nil || !u.Held || u.MaySpeakAt.Before(s.bot.Guard.Now().Add(time.Minute)) {
+					s.Errorf("%+v, silenced %+v", u, u.Silenced)
+					return "", ""
+				}
+				return u.Login, u.Silenced.By
+			}
+			return "", ""
+		}
+		by, reports := "", s.config.Twitch.Transport == config.TransportEventSub
+		if reports {
+			by = "twitch:gardenhour"
+		}
+		s.server.Silence("gardenhour", "anna", time.Hour)
+		if login, giver := row(); login != "anna" || giver != by {
+			s.Errorf("timed out: %q by %q", login, giver)
+		}
+		s.advance(10 * time.Second)
+		s.server.Lift("gardenhour", "anna")
+		if login, _ := row(); (login == "") != reports {
+			s.Errorf("lifted: %q", login)
+		}
+		if !s.maySay("anna") {
+			s.Error("anna can't write")
+		}
+		if login, _ := row(); login != "" {
+			s.Errorf("after a message: %q", login)
+		}
+	})
+}
+
 // TestActs_RefusedByTwitch checks that a moderator is told in plain words why Twitch refuses an
 // act.
 func TestActs_RefusedByTwitch(t *testing.T) {

@@ -85,6 +85,9 @@ func (a *App) openGuard(context.Context) (err error) {
 			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.options.Dial,
 			Entered: a.directory.enter, IDOf: a.directory.id, Accepts: a.directory.accepts, Hold: a.Host.Controls.Switches.Hold, NoteStream: a.noteStream,
 			StaffChanged: func(channelID, userID string) { a.signIns.noteStaff(channelID, userID) },
+			Silenced: func(channelID, userID, login string) {
+				a.Host.Policies.Followers.Notify(func(f policies.Follower) { f.Silenced(channelID, userID, login) })
+			},
 		})
 	}
 	return nil
@@ -209,6 +212,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		return err
 	}
 	a.Host.Follow(a.Web)
+	a.Host.Policies.Followers.Watch(a.Web.Made)
 	waiting, err := store.Throttled(ctx, a.Guard.Now().Add(-live.Recent), live.MaxRows)
 	if err != nil {
 		return addDatabaseFix(err)

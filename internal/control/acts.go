@@ -107,7 +107,8 @@ func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Du
 	if err = c.acts.TimeOut(ctx, t, length, reason); err != nil {
 		return done, err
 	}
-	done.Silence = &journal.Silence{Until: c.records.now().Add(length).UTC(), By: t.Author}
+	now := c.records.now().UTC()
+	done.Silence = &journal.Silence{Until: now.Add(length), At: now, By: t.Author}
 	detail := journal.TimeoutDetail{Length: length.String(), Until: done.Silence.Until, Reason: reason, Former: done.Former}
 	done.Saved, err = c.records.amended(ctx, t, journal.UserTimedOut, detail)
 	return done, err
@@ -121,7 +122,7 @@ func (c *Silences) Ban(ctx context.Context, t journal.Target, reason string) (do
 	}
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
-	done.Silence = &journal.Silence{Banned: true, By: t.Author}
+	done.Silence = &journal.Silence{Banned: true, At: c.records.now().UTC(), By: t.Author}
 	switch err = c.acts.Ban(ctx, t, reason); {
 	case errors.Is(err, ErrBanned):
 		if done.Already, done.Silence.By = true, ""; done.Former != nil && done.Former.Banned {

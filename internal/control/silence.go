@@ -45,6 +45,36 @@ func (c *Silences) Of(ctx context.Context, t journal.Target) (s *journal.Silence
 	return &act, liftedAt
 }
 
+// Recorded returns users whose timeout or ban is among the latest n in the audit or the latest n in
+// the journal, each once. Of says whether one is in force.
+func (c *Silences) Recorded(ctx context.Context, n int) (targets []journal.Target, err error) {
+	seen := map[journal.Target]bool{}
+	add := func(channelID, userID string) {
+		if t := (journal.Target{ChannelID: channelID, UserID: userID}); !seen[t] {
+			seen[t], targets = true, append(targets, t)
+		}
+	}
+	for _, action := range []journal.AuditAction{journal.UserTimedOut, journal.UserBanned} {
+		changes, err := c.records.store.Audits(ctx, journal.AuditFilter{Action: action, N: n})
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range changes {
+			add(a.ChannelID, a.UserID)
+		}
+	}
+	for _, action := range []chatguard.Action{chatguard.ActionTimeout, chatguard.ActionBan} {
+		entries, err := c.records.store.Entries(ctx, journal.EntryFilter{Action: string(action), Result: journal.Done, N: n})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			add(e.ChannelID, e.UserID)
+		}
+	}
+	return targets, nil
+}
+
 // Known returns a user's timeout or ban as the chat reports it; ok is false if it reports
 // none. It reads no records, so it doesn't know those from before the start.
 func (c *Silences) Known(channelID, userID string) (s journal.Silence, ok bool) {
@@ -73,7 +103,7 @@ func (c *Silences) lastAct(ctx context.Context, t journal.Target) (last journal.
 
 // silenceOf returns the timeout or ban that a person gave.
 func silenceOf(a journal.Audit) journal.Silence {
-	s := journal.Silence{Banned: a.Action == journal.UserBanned, By: a.Author}
+	s := journal.Silence{Banned: a.Action == journal.UserBanned, At: a.At.UTC(), By: a.Author}
 	if detail, ok := journal.DetailOf[journal.TimeoutDetail](a); ok && !s.Banned {
 		s.Until = detail.Until // an unreadable end counts as over
 	}
@@ -89,7 +119,7 @@ func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (s *journa
 		if o.Result != journal.Done || o.Action != e.Penalty.Action || !penalties.Silences(o.Action) {
 			continue
 		}
-		s := journal.Silence{Banned: o.Action == chatguard.ActionBan, By: journal.ProgramAuthor}
+		s := journal.Silence{Banned: o.Action == chatguard.ActionBan, At: o.At.UTC(), By: journal.ProgramAuthor}
 		switch {
 		case e.Penalty.UntilRefill:
 			s.Until = e.MaySpeakAt.Time

@@ -15,5 +15,17 @@ type Silence struct {
 // IsInForce reports whether the user can't write at that time.
 func (s Silence) IsInForce(now time.Time) bool { return s.Banned || s.Until.After(now) }
 
+// Delay returns when a user may write whom limits let write at a time, given their timeout or ban.
+// never means that waiting doesn't help. A nil Silence delays nothing.
+func (s *Silence) Delay(at time.Time, never bool) (time.Time, bool) {
+	switch {
+	case s != nil && s.Banned:
+		return time.Time{}, true
+	case s != nil && !never && s.Until.After(at):
+		return s.Until, false
+	}
+	return at, never
+}
+
 // Outlasts reports whether the silence lasts longer than a timeout that ends at that time.
 func (s Silence) Outlasts(end time.Time) bool { return s.Banned || s.Until.After(end) }

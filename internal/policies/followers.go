@@ -21,6 +21,9 @@ type Follower interface {
 	// Amended reports a user of a channel who received a grant, a pardon or a reset, or whose
 	// personal limits have changed.
 	Amended(channelID, userID string)
+	// Silenced reports a user of a channel whose timeout or ban, as the chat knows it, has changed.
+	// It is the only report that people's changes elsewhere cause. login may be empty.
+	Silenced(channelID, userID, login string)
 }
 
 // Followers are notified of changes. The zero value has none. It is safe for concurrent use.

@@ -28,6 +28,10 @@ func (f *follower) Reloaded()                { f.told = append(f.told, "reloaded
 func (f *follower) Saved(channelID string)   { f.told = append(f.told, "saved "+channelID) }
 func (f *follower) Changed(channelID string) { f.told = append(f.told, "changed "+channelID) }
 
+func (f *follower) Silenced(channelID, userID, _ string) {
+	f.told = append(f.told, "silenced "+channelID+" "+userID)
+}
+
 func (f *follower) Amended(channelID, userID string) {
 	f.told = append(f.told, "amended "+channelID+" "+userID)
 }

@@ -18,6 +18,8 @@ type actsChat struct {
 	silences map[string]journal.Silence // by user ID
 	given    []string                   // the acts in order
 	refusal  error                      // of the next acts; nil if they succeed
+	// changed is called after the timeout or ban of a user in a channel has changed.
+	changed func(channelID, userID string)
 }
 
 // acts returns the acts of the chat.
@@ -44,12 +46,14 @@ func (c *actsChat) acts(now func() time.Time) control.Acts {
 // give gives a silence to a user, or ends it if it is zero.
 func (c *actsChat) give(t journal.Target, s journal.Silence, what string) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.refusal != nil {
+		defer c.mu.Unlock()
 		return c.refusal
 	}
 	c.silences[t.UserID] = s
 	c.given = append(c.given, strings.TrimSpace(what)+" of "+t.UserID)
+	c.mu.Unlock()
+	c.changed(t.ChannelID, t.UserID)
 	return nil
 }
 
@@ -63,8 +67,9 @@ func (c *actsChat) refuse(err error) {
 // silence gives a user a silence in somebody else's name.
 func (c *actsChat) silence(userID string, s journal.Silence) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.silences[userID] = s
+	c.mu.Unlock()
+	c.changed(channelID, userID)
 }
 
 // list returns the acts so far.

@@ -148,7 +148,9 @@ func (d *dashboard) begin() {
 	d.control = control.New(control.Options{Guard: d.guard, Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid, Notices: control.Notices{Cooldown: control.Duration(time.Minute)}, Timeouts: control.UsualTimeouts, Moderators: auth.Moderate}})
 	d.control.Restore(kept)
 	d.control.Join(control.Chat{Lift: d.lift, Acts: d.chat.acts(d.now)})
+	d.chat.changed = func(channelID, userID string) { currentServer{d}.Silenced(channelID, userID, "") }
 	policies.Followers.Follow(currentServer{d})
+	policies.Followers.Watch(func(a journal.Audit) { d.server.Made(a) })
 	opts := Options{
 		Live: live.Options{
 			Guard: d.guard, Policies: policies, Controls: d.control,
@@ -194,6 +196,9 @@ func (f currentServer) Saved(channelID string)           { f.server.Saved(channe
 func (f currentServer) Reloaded()                        { f.server.Reloaded() }
 func (f currentServer) Changed(channelID string)         { f.server.Changed(channelID) }
 func (f currentServer) Amended(channelID, userID string) { f.server.Amended(channelID, userID) }
+func (f currentServer) Silenced(channelID, userID, login string) {
+	f.server.Silenced(channelID, userID, login)
+}
 
 // lift ends a timeout on the platform.
 func (d *dashboard) lift(context.Context, string, string) error {

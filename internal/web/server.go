@@ -221,6 +221,15 @@ func (s *Server) Amended(channelID, userID string) {
 	s.Model.Amended(channelID, userID)
 }
 
+// Silenced shows a user's new timeout or ban, or its end, as live.Model.Silenced does. The page for
+// viewers then reads the user's record again.
+func (s *Server) Silenced(channelID, userID, login string) {
+	if s.viewers != nil {
+		s.viewers.records.forget(channelID, userID)
+	}
+	s.Model.Silenced(channelID, userID, login)
+}
+
 // Asked returns the IDs of the channels that servers have asked about with POST /check since the
 // start, in sorted order.
 func (s *Server) Asked() []string { return s.checker.Channels() }

@@ -85,6 +85,9 @@ type Options struct {
 	// StaffChanged receives the ID of a user whom a channel has made a moderator, or who is no
 	// longer one. Only EventSub reports that. It must not block. Nil means no calls.
 	StaffChanged func(channelID, userID string)
+	// Silenced is called after the known timeout or ban of a user has changed; see Silence. login
+	// may be empty. It must not block. Nil means no calls.
+	Silenced func(channelID, userID, login string)
 }
 
 // New returns a Connection that is inactive until Run.
@@ -102,7 +105,7 @@ func New(o Options) *Connection {
 		t.helix = &helix.Client{
 			BaseURL: c.HelixURL, ClientID: t.clientID, Token: tokens.Token, Refused: tokens.Refused, HTTP: client, Logger: log,
 		}
-		t.acting = &helix.Moderator{Helix: t.helix, UserID: t.userID, Login: t.login, Now: o.ChatTime.Now}
+		t.acting = &helix.Moderator{Helix: t.helix, UserID: t.userID, Login: t.login, Now: o.ChatTime.Now, Changed: o.Silenced}
 		t.permissions.tokens, t.permissions.helix, t.permissions.accountChanged = tokens, t.helix, t.restart
 		t.streams.tokens, t.streams.helix, t.streams.channels = tokens, t.helix, t.permissions.ids
 	}

@@ -2,40 +2,12 @@ package live
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/limitinfo"
 )
-
-// channelSet is a set of channels for the next turn of pump. The zero value is empty. It is safe
-// for concurrent use.
-type channelSet struct {
-	mu       sync.Mutex
-	channels map[string]struct{}
-}
-
-func (n *channelSet) add(channel string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.channels == nil {
-		n.channels = map[string]struct{}{}
-	}
-	n.channels[channel] = struct{}{}
-}
-
-// take returns the channels in sorted order and empties the set.
-func (n *channelSet) take() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	taken := slices.Sorted(maps.Keys(n.channels))
-	clear(n.channels)
-	return taken
-}
 
 // judgeAgain makes the Guard judge all held-back users of the channel again, so that the shown "may
 // speak" time is correct under the current policy. An empty channel means all channels.
@@ -58,6 +30,9 @@ func (m *Model) judgeRow(r row, now time.Time) {
 	v := e.Verdict
 	v.Strikes = e.Strikes // the current ones; the query's verdict has none
 	m.board.judge(r, v, now)
+	if r.assumed && (!r.Silenced.Banned && !e.SilentUntil.After(now) || r.Strikes > 0 && e.Strikes == 0) {
+		m.board.silence(r.key(), nil, journal.Person{}, now) // pardoned
+	}
 }
 
 // Revised publishes a revision of a channel's policy on the live feed. It judges the channel's

@@ -1,10 +1,10 @@
 package live
 
 import (
-	"cmp"
 	"container/heap"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,8 +13,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// board holds the users who are held back now, and those who were throttled within Recent. Code
-// that holds its lock never blocks.
+// board holds the users who are held back now, those who are timed out or banned, and those who
+// were throttled within Recent. Code that holds its lock never blocks.
 type board struct {
 	mu      sync.Mutex
 	rows    map[rowKey]*row
@@ -27,20 +27,9 @@ type board struct {
 	users   userCounts     // of those held back; written under mu, read without it
 }
 
-type rowKey struct{ channel, user string }
-
-// row is a throttled user, with the data needed to judge them again.
-type row struct {
-	Throttled
-	cost  int
-	place int // index in its heap; -1 if it is in none
-}
-
-func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
-
 // MaxRows is the maximum number of rows. If there are more, the row of one user is removed. It is
-// the user throttled longest ago among those who are not held back. If all are held back, it is the
-// user who may speak soonest.
+// the user whose row would be removed first among those who are not held back. If all are held
+// back, it is the user whose limit or timeout ends first.
 const MaxRows = 10_000
 
 func newBoard() *board {
@@ -65,13 +54,16 @@ func (b *board) put(e journal.Entry, color string, roles chatguard.Roles, cost i
 	r := b.rows[rowKey{e.ChannelID, e.UserID}]
 	if r == nil {
 		r = &row{place: -1}
-		r.First = e.At
 	}
-	if !r.Held || !r.leavesAt().After(e.At) { // a new row, or one whose time was up
+	if !r.waits(e.At) { // a new row, or one whose time was up
 		r.Since, r.Count = e.At, 0
+	}
+	if r.Total == 0 {
+		r.First = e.At
 	}
 	delete(b.entries, r.Outcome.Entry)
 	r.setEntry(e, color, roles)
+	r.limit(e.MaySpeakAt.Time)
 	r.cost = cost
 	b.rows[r.key()], b.entries[e.ID] = r, r
 	b.settle(r, now)
@@ -97,17 +89,11 @@ func (b *board) allow(channel, user string, at time.Time) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r := b.rows[rowKey{channel, user}]; r != nil && r.Held && !at.Before(r.At) {
+	if r := b.rows[rowKey{channel, user}]; r != nil && (r.limited || r.assumed) && !at.Before(r.At) {
+		if r.assumed {
+			r.Silenced, r.assumed = nil, false // the user could write
+		}
 		b.release(r, at)
-	}
-}
-
-// preload puts a row on the board for the user of each entry.
-func (b *board) preload(entries []journal.Entry, now time.Time) {
-	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
-	for _, e := range entries {
-		b.put(e, "", nil, 0, now)
 	}
 }
 
@@ -131,14 +117,69 @@ func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
 		return
 	}
 	r.Strikes = v.Strikes
-	b.changed[r.key()] = struct{}{}
 	switch {
-	case !r.Held:
+	case !r.limited:
+		b.settle(r, now)
 	case !v.Throttled():
 		b.release(r, now)
 	default:
 		r.judge(v)
 		b.settle(r, now)
+	}
+}
+
+// silence sets a user's timeout or ban; nil means that there is none. If the user isn't listed, it
+// adds a row with the person's names.
+func (b *board) silence(key rowKey, s *journal.Silence, person journal.Person, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.rows[key]
+	switch {
+	case r == nil && s == nil:
+		return
+	case r == nil:
+		r = &row{place: -1}
+		r.Channel, r.UserID = strings.Clone(key.channel), strings.Clone(key.user)
+		r.Since, r.At, r.First = s.At, s.At, s.At
+		r.setPerson(person)
+	}
+	r.Silenced, r.assumed = s, false
+	b.rows[r.key()] = r
+	b.settle(r, now)
+	if len(b.rows) > MaxRows {
+		b.evict()
+	}
+}
+
+// assume sets the timeout or ban of a listed user in a chat that doesn't report any.
+func (b *board) assume(key rowKey, s *journal.Silence, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.rows[key]
+	if r == nil || !s.IsInForce(now) || r.Silenced != nil && !s.Banned && r.Silenced.Outlasts(s.Until) {
+		return
+	}
+	r.Silenced, r.assumed = s, true
+	b.settle(r, now)
+}
+
+// name sets the names and roles of a user whom the board lists without a message.
+func (b *board) name(channel string, p journal.Person) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.rows[rowKey{channel, p.UserID}]; r != nil && r.Total == 0 {
+		r.setPerson(p)
+		b.changed[r.key()] = struct{}{}
+	}
+}
+
+// act records what a person did to a listed user.
+func (b *board) act(key rowKey, a Act) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.rows[key]; r != nil {
+		r.Act = &a
+		b.changed[key] = struct{}{}
 	}
 }
 
@@ -152,45 +193,45 @@ func (b *board) find(channel, user string) (found row, ok bool) {
 	return row{}, false
 }
 
-// settle moves a row to its new place after its times have changed, or removes it if it is too old.
+// settle moves a row to its new place after its state has changed, or removes it if it is too old.
 func (b *board) settle(r *row, now time.Time) {
-	b.move(r, r.leavesAt().After(now))
+	wasHeld := r.Held
+	r.update(now)
+	b.move(r, wasHeld)
 	if !r.due().After(now) {
 		b.remove(r)
 	}
 }
 
-// release records that a user is no longer held back.
+// release records that no limit holds a user back any more.
 func (b *board) release(r *row, now time.Time) {
-	b.move(r, false)
-	if !r.due().After(now) {
-		b.remove(r)
-	}
+	r.limited = false
+	b.settle(r, now)
 }
 
-// move puts a row at its place in the heap of users who are held back, or of the others.
-func (b *board) move(r *row, held bool) {
+// move puts a row at its place in the heap of users who are held back, or of the others. wasHeld
+// says in which of them it is.
+func (b *board) move(r *row, wasHeld bool) {
 	b.changed[r.key()] = struct{}{}
-	if r.place >= 0 && r.Held == held {
-		heap.Fix(b.heapOf(r), r.place)
+	if r.place >= 0 && r.Held == wasHeld {
+		heap.Fix(b.heapOf(r.Held), r.place)
 		return
 	}
-	b.detach(r)
-	r.Held = held
-	heap.Push(b.heapOf(r), r)
-	if held {
+	b.detach(r, wasHeld)
+	heap.Push(b.heapOf(r.Held), r)
+	if r.Held {
 		b.users.counter(r.UserID).Add(1)
 		b.sizes[r.Channel]++
 	}
 }
 
 // detach takes a row out of its heap.
-func (b *board) detach(r *row) {
+func (b *board) detach(r *row, wasHeld bool) {
 	if r.place < 0 {
 		return
 	}
-	heap.Remove(b.heapOf(r), r.place)
-	if !r.Held {
+	heap.Remove(b.heapOf(wasHeld), r.place)
+	if !wasHeld {
 		return
 	}
 	b.users.counter(r.UserID).Add(-1)
@@ -199,19 +240,19 @@ func (b *board) detach(r *row) {
 	}
 }
 
-func (b *board) heapOf(r *row) *rowHeap {
-	if r.Held {
+func (b *board) heapOf(held bool) *rowHeap {
+	if held {
 		return &b.holding
 	}
 	return &b.past
 }
 
-// expire releases the users who may speak now, and removes those who were throttled too long ago.
+// expire updates the rows whose limit, timeout or ban is over, and removes those that are too old.
 func (b *board) expire(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.holding) > 0 && !b.holding[0].due().After(now) {
-		b.release(b.holding[0], now)
+		b.settle(b.holding[0], now)
 	}
 	for len(b.past) > 0 && !b.past[0].due().After(now) {
 		b.remove(b.past[0])
@@ -230,7 +271,7 @@ func (b *board) forget(user string) {
 }
 
 func (b *board) remove(r *row) {
-	b.detach(r)
+	b.detach(r, r.Held)
 	delete(b.rows, r.key())
 	delete(b.entries, r.Outcome.Entry)
 	b.changed[r.key()] = struct{}{}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,6 +56,8 @@ type Records interface {
 	// Minutes calls each for every minute of every channel between since and until, oldest first.
 	// It leaves out minutes without messages.
 	Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error
+	// Person returns a user as last seen in a channel; ok is false if they never were.
+	Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error)
 }
 
 // Model is what the dashboard shows now. It is safe for concurrent use. Create one with New.
@@ -67,9 +70,10 @@ type Model struct {
 	tallies *tallies
 	said    transcript
 
-	revised     channelSet     // channels to be judged again
-	switched    channelSet     // channels to be judged again and announced
-	remembering sync.WaitGroup // goroutines that read records from before the start
+	revised     pendingSet[string] // channels to be judged again
+	switched    pendingSet[string] // channels to be judged again and announced
+	unnamed     pendingSet[rowKey] // users whose names are to be read
+	remembering sync.WaitGroup     // goroutines that read records
 }
 
 // New returns a Model that is ready to receive verdicts.
@@ -78,7 +82,7 @@ func New(opts Options) *Model {
 	if opts.ColorOf == nil {
 		opts.ColorOf = func(_, _ string) string { return "" }
 	}
-	m := &Model{sources: sources{&opts}, opts: &opts, began: now, board: newBoard(), tallies: newTallies(opts.Metrics, now)}
+	m := &Model{sources: sources{&opts}, opts: &opts, began: now, board: newBoard(), tallies: newTallies(opts.Metrics, now), unnamed: pendingSet[rowKey]{added: make(chan struct{}, 1)}}
 	m.sockets = newSockets(&opts, newFeed(now, frames{m.changeFrames, m.statusFrame, m.snapshotFrame}))
 	m.said.expire(now)
 	m.register(opts.Metrics)
@@ -88,6 +92,8 @@ func New(opts Options) *Model {
 // Update keeps the Model up to date until ctx ends. Call it once, and Close afterwards.
 func (m *Model) Update(ctx context.Context) {
 	m.remembering.Go(func() { m.loadRates(ctx) })
+	m.remembering.Go(func() { m.loadSilences(ctx) })
+	m.remembering.Go(func() { m.nameUsers(ctx) })
 	m.pump(ctx)
 }
 
@@ -137,7 +143,10 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	color := m.opts.ColorOf(v.ChannelID, v.UserID)
 	m.said.add(&msg, color, &v)
 	if v.Throttled() {
-		m.board.put(journal.NewEntry(msg, v), color, msg.User.Roles, msg.Cost, m.opts.Guard.Now())
+		now := m.opts.Guard.Now()
+		e := journal.NewEntry(msg, v)
+		m.board.put(e, color, msg.User.Roles, msg.Cost, now)
+		m.assumeSilence(&e, now)
 	} else {
 		m.board.allow(v.ChannelID, v.UserID, v.At)
 	}
@@ -166,7 +175,12 @@ func (m *Model) Report(o journal.Outcome) {
 // those who were throttled within Recent. It is meant for the start.
 func (m *Model) Preload(entries []journal.Entry) {
 	now := m.opts.Guard.Now()
-	m.board.preload(entries, now)
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range entries {
+		m.board.put(entries[i], "", nil, 0, now)
+		m.assumeSilence(&entries[i], now)
+	}
 	m.judgeAgain("", now)
 }
 

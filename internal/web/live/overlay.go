@@ -24,8 +24,8 @@ const (
 type Overlay struct {
 	Channel string `json:"channel"`
 	Login   string `json:"login"`
-	// ThrottledUsers is the number of users who are held back now. Users whom a limit only observes
-	// count if the whole channel observes.
+	// ThrottledUsers is the number of users whom a limit holds back now. Users whom a limit only
+	// observes count if the whole channel observes.
 	ThrottledUsers int           `json:"throttled_users"`
 	Users          []OverlayUser `json:"users"` // the last ones, newest first
 	RaidUntil      time.Time     `json:"raid_until,omitzero"`
@@ -33,7 +33,7 @@ type Overlay struct {
 	Observing      bool          `json:"observing"` // nobody is really held back
 }
 
-// OverlayUser is a user who is held back now, or who was throttled within Recent.
+// OverlayUser is a user whom a limit holds back now, or who was throttled within Recent.
 type OverlayUser struct {
 	UserID   string    `json:"user_id"`
 	Name     string    `json:"name"` // one line without control characters
@@ -51,12 +51,10 @@ func (m *Model) Overlay(channel Channel) Overlay {
 		RaidUntil: channel.RaidUntil, Paused: channel.PausedBy != "",
 		Observing: m.Observes(channel.ID),
 	}
-	count, newest := m.board.newest(channel.ID, maxOverlayUsers, func(t *Throttled) bool { return o.Observing || !t.Observed })
+	count, newest := m.board.newest(channel.ID, maxOverlayUsers, func(t *Throttled) bool { return t.Total > 0 && (o.Observing || !t.Observed) })
 	o.ThrottledUsers = count
-	for _, t := range newest {
-		o.Users = append(o.Users, OverlayUser{
-			UserID: t.UserID, Name: t.overlayName(), At: t.At, Held: t.Held, TimedOut: t.isPunished() || m.isSilenced(channel.ID, t.UserID, now),
-		})
+	for _, r := range newest {
+		o.Users = append(o.Users, OverlayUser{UserID: r.UserID, Name: r.overlayName(), At: r.At, Held: r.limited, TimedOut: r.isPunished() || r.Silenced != nil})
 	}
 	return o
 }
@@ -89,32 +87,32 @@ func (t *Throttled) isPunished() bool {
 	return penalties.Silences(action)
 }
 
-// newest returns how many wanted users of a channel are held back. It also returns the wanted users
-// who were throttled last, newest first. The parameter most limits their number.
-func (b *board) newest(channel string, most int, isWanted func(*Throttled) bool) (held int, newest []Throttled) {
+// newest returns how many wanted users of a channel a limit holds back. It also returns the wanted
+// users who were throttled last, newest first. The parameter most limits their number.
+func (b *board) newest(channel string, most int, isWanted func(*Throttled) bool) (held int, newest []row) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	found := make([]*Throttled, 0, most+1)
+	found := make([]*row, 0, most+1)
 	for _, r := range b.rows {
 		if r.Channel != channel || !isWanted(&r.Throttled) {
 			continue
 		}
-		if r.Held {
+		if r.limited {
 			held++
 		}
-		if len(found) == most && compareNewest(&r.Throttled, found[most-1]) >= 0 {
+		if len(found) == most && compareNewest(r, found[most-1]) >= 0 {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(found, &r.Throttled, compareNewest)
-		found = slices.Insert(found, i, &r.Throttled)[:min(len(found)+1, most)]
+		i, _ := slices.BinarySearchFunc(found, r, compareNewest)
+		found = slices.Insert(found, i, r)[:min(len(found)+1, most)]
 	}
-	for _, t := range found {
-		newest = append(newest, *t)
+	for _, r := range found {
+		newest = append(newest, *r)
 	}
 	return held, newest
 }
 
 // compareNewest orders users by their last throttled message, the newest first.
-func compareNewest(a, b *Throttled) int {
+func compareNewest(a, b *row) int {
 	return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.UserID, b.UserID))
 }

@@ -27,18 +27,16 @@ func TestBoard_Newest(t *testing.T) {
 		b.put(other, "", nil, 1, noon)
 		b.expire(noon.Add(3 * time.Second))
 		isWanted := func(t *Throttled) bool { return t.UserID != "u2" }
-		var want []Throttled
-		wantHeld := 0
-		for _, r := range b.list(channelID, isWanted) {
-			want = append(want, r.Throttled)
+		want, wantHeld := b.list(channelID, isWanted), 0
+		for _, r := range want {
 			if r.Held {
 				wantHeld++
 			}
 		}
-		slices.SortFunc(want, func(a, b Throttled) int { return compareNewest(&a, &b) })
+		slices.SortFunc(want, func(a, b row) int { return compareNewest(&a, &b) })
 		most := rapid.IntRange(1, 6).Draw(t, "most")
 		held, got := b.newest(channelID, most, isWanted)
-		ids := func(list []Throttled) (ids []string) {
+		ids := func(list []row) (ids []string) {
 			for _, one := range list {
 				ids = append(ids, one.UserID)
 			}

@@ -21,7 +21,7 @@ func (m *Model) pump(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		switched := m.switched.take()
+		switched := slices.Sorted(slices.Values(m.switched.take()))
 		for _, channel := range slices.Concat(m.revised.take(), switched) {
 			m.judgeAgain(channel, m.opts.Guard.Now())
 		}

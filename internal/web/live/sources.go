@@ -38,7 +38,7 @@ func (s sources) Channels() []Channel {
 		if s.opts.Controls != nil {
 			on := s.opts.Controls.Switches.Of(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
-			list[i].Acts = s.opts.Controls.Silences.CanAct(list[i].ID)
+			list[i].Acts = s.acts(list[i].ID)
 			settings, _ := s.opts.Controls.Settings.Of(list[i].ID)
 			if list[i].Acts {
 				list[i].Timeouts = settings.Timeouts
@@ -84,13 +84,10 @@ func (s sources) Observes(channelID string) bool {
 	return inner.Of(s.opts.Guard).Mode(channelID) == chatguard.ModeObserve
 }
 
-// isSilenced reports whether the chat knows of a timeout or ban of the user.
-func (s sources) isSilenced(channel, user string, now time.Time) bool {
-	if s.opts.Controls == nil {
-		return false
-	}
-	silence, ok := s.opts.Controls.Silences.Known(channel, user)
-	return ok && silence.IsInForce(now)
+// acts reports whether people can time out and ban users in a channel. The chat then reports all
+// timeouts and bans.
+func (s sources) acts(channelID string) bool {
+	return s.opts.Controls != nil && s.opts.Controls.Silences.CanAct(channelID)
 }
 
 // liveSince returns when the channel's running stream began, or the zero time.

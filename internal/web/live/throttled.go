@@ -56,7 +56,7 @@ type Throttled struct {
 
 	// Silenced is the user's timeout or ban in force, no matter who gave it; nil if none is known.
 	Silenced *journal.Silence `json:"silenced,omitempty"`
-	// Act is what a person last did to the user within Recent; nil if nothing is known.
+	// Act is what a person last did to the user while they were listed; nil if nothing is known.
 	Act *Act `json:"act,omitempty"`
 
 	MessageID string `json:"message_id"` // platform's ID of the last message; may be empty
@@ -70,18 +70,6 @@ type Act struct {
 	At     time.Time           `json:"at"`
 }
 
-// leavesAt returns when the user will no longer be held back.
-func (t *Throttled) leavesAt() time.Time { return journal.HeldUntil(t.At, t.MaySpeakAt.Time) }
-
-// due returns when the user will no longer be held back. For a user who isn't held back, it returns
-// when the row is removed.
-func (t *Throttled) due() time.Time {
-	if t.Held {
-		return t.leavesAt()
-	}
-	return t.At.Add(Recent)
-}
-
 // setEntry sets the user's last entry. It copies the texts that it stores, because an entry's texts
 // are parts of a larger string.
 func (t *Throttled) setEntry(e journal.Entry, color string, roles chatguard.Roles) {
@@ -89,7 +77,6 @@ func (t *Throttled) setEntry(e journal.Entry, color string, roles chatguard.Role
 	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)
 	t.Color, t.Roles = strings.Clone(color), slices.Clone(roles)
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
-	t.MaySpeakAt, t.Never = e.MaySpeakAt, e.MaySpeakAt.IsZero()
 	t.Penalty, t.Outcome = e.Penalty, e.Outcome
 	t.Observed = e.Outcome.Result == journal.Observed
 	t.MessageID, t.Text = strings.Clone(e.MessageID), strings.Clone(hostile.Clip(e.Text, maxRowText))
@@ -97,9 +84,12 @@ func (t *Throttled) setEntry(e journal.Entry, color string, roles chatguard.Role
 	t.Total++
 }
 
-// judge replaces the user's verdict with the current one. It keeps the outcome of the last message.
-func (t *Throttled) judge(v chatguard.Verdict) {
-	t.Limit, t.MaySpeakAt, t.Never, t.Strikes = v.Limit, journal.OptionalTime{Time: journal.MaySpeakAt(v)}, v.Never, v.Strikes
+// setPerson sets the user's names and roles, if they are known.
+func (t *Throttled) setPerson(p journal.Person) {
+	t.Login, t.DisplayName = strings.Clone(cmp.Or(p.Login, t.Login)), strings.Clone(cmp.Or(p.DisplayName, t.DisplayName))
+	if p.Roles != nil {
+		t.Roles = slices.Clone(p.Roles)
+	}
 }
 
 // isHeld reports whether a user is held back now.

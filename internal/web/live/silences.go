@@ -1,0 +1,104 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/penalties"
+)
+
+// maxRestored is how many of the latest timeouts and bans of each kind are read at the start.
+const maxRestored = 200
+
+// Silenced updates a user's timeout or ban after the chat has reported a change. If the user isn't
+// listed, the board gets a row for them; login may be empty. Silenced never blocks.
+func (m *Model) Silenced(channelID, userID, login string) {
+	if m.opts.Controls == nil {
+		return
+	}
+	now, key := m.opts.Guard.Now(), rowKey{channelID, userID}
+	s, ok := m.opts.Controls.Silences.Known(channelID, userID)
+	if !ok || !s.IsInForce(now) {
+		m.board.silence(key, nil, journal.Person{}, now)
+		return
+	}
+	if s.At.IsZero() {
+		s.At = now.UTC()
+	}
+	m.board.silence(key, &s, journal.Person{Login: login}, now)
+	m.unnamed.add(key)
+}
+
+// Made records a person's change of a user, so that all dashboards show who did what.
+func (m *Model) Made(a journal.Audit) {
+	if a.ChannelID != "" && a.UserID != "" && a.Action != journal.Unconfirmed {
+		m.board.act(rowKey{a.ChannelID, a.UserID}, Act{a.Action, a.Author, a.At})
+	}
+}
+
+// assumeSilence shows the timeout or ban of a throttled message in a chat that doesn't report any,
+// such as a room of another server.
+func (m *Model) assumeSilence(e *journal.Entry, now time.Time) {
+	if e.Outcome.Result == journal.Observed || !penalties.Silences(e.Penalty.Action) || m.acts(e.ChannelID) {
+		return
+	}
+	s := &journal.Silence{Banned: e.Penalty.Action == chatguard.ActionBan, At: e.At, By: journal.ProgramAuthor}
+	switch {
+	case s.Banned:
+	case e.Penalty.UntilRefill:
+		s.Until = e.MaySpeakAt.Time
+	default:
+		s.Until = s.At.Add(e.Penalty.Duration)
+	}
+	m.board.assume(rowKey{e.ChannelID, e.UserID}, s, now)
+}
+
+// nameUsers reads from the store the names of users who are listed although they haven't written,
+// until ctx ends.
+func (m *Model) nameUsers(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.unnamed.added:
+		}
+		for _, key := range m.unnamed.take() {
+			person, ok, err := m.opts.Records.Person(ctx, key.channel, key.user)
+			if err != nil {
+				if ctx.Err() == nil {
+					m.opts.Log.Warn("the name of a timed-out or banned user can't be read", "error", err)
+				}
+				break
+			}
+			if ok {
+				m.board.name(key.channel, person)
+			}
+		}
+	}
+}
+
+// loadSilences puts on the board the users who were timed out or banned before the start.
+func (m *Model) loadSilences(ctx context.Context) {
+	if m.opts.Controls == nil {
+		return
+	}
+	targets, err := m.opts.Controls.Silences.Recorded(ctx, maxRestored)
+	if err != nil {
+		if ctx.Err() == nil {
+			m.opts.Log.Warn("the timeouts and bans from before the start can't be read", "error", err)
+		}
+		return
+	}
+	for _, t := range targets {
+		s, _ := m.opts.Controls.Silences.Of(ctx, t)
+		now := m.opts.Guard.Now()
+		if s == nil || !s.IsInForce(now) || s.Banned && !s.At.Add(bansListed).After(now) {
+			continue
+		}
+		key := rowKey{t.ChannelID, t.UserID}
+		m.board.silence(key, s, journal.Person{}, now)
+		m.unnamed.add(key)
+	}
+}
