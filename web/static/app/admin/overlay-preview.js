@@ -27,6 +27,7 @@ export function OverlayPreview({ looks, channel }) {
   }, []);
   const isExample = !shown?.users.length;
   return html`
+    <link rel="stylesheet" href="style/overlay.css" />
     <figure class="overlay-preview">
       <div class="overlay-frame" ref=${frame} role="img" aria-label=${t("admin.overlay-preview")}>
         <div class="overlay-scaled" style=${{ transform: `scale(${scale})` }}><${Overlay} shown=${isExample ? example() : shown} looks=${looks} now=${now()} /></div>

@@ -7,34 +7,23 @@
 const pause = 500; // ms: so fast is a second tap, and a click on something that the person hasn't seen yet
 const reach = 24; // between the taps of a double tap, px
 
-const controls = "a, button, input, label, select, summary, [role=option]";
-
 // under is the control under the mouse; since is when it came there by itself, ms.
-/** @type {{x: number, y: number, control: Element | null, since: number}} */
-let under = { x: NaN, y: NaN, control: null, since: -Infinity };
+let under = { x: NaN, y: NaN, control: /** @type {Element | null} */ (null), since: NaN };
 
 // press is the last press of a button or a finger, and whether its click is ignored.
-let press = { x: NaN, y: NaN, at: -Infinity, isUnmeant: false };
+let press = { x: NaN, y: NaN, at: NaN, isUnmeant: false };
 
 // look notes what is under the mouse. Browsers also send such an event if only the page has moved.
 /** @param {PointerEvent} event */
-function look({ target, clientX: x, clientY: y, pointerType, timeStamp }) {
+function look({ target, clientX: x, clientY: y, pointerType, timeStamp: at }) {
   if (pointerType !== "mouse") return;
-  const control = /** @type {Element} */ (target).closest?.(controls) ?? null;
+  const control = /** @type {Element} */ (target).closest?.("a, button, input, label, select, summary, [role=option]");
   const isAtRest = x === under.x && y === under.y;
-  if (!isAtRest || control !== under.control) under = { x, y, control, since: isAtRest ? timeStamp : -Infinity };
-}
-
-/** @param {PointerEvent} event */
-function pressed(event) {
-  look(event);
-  const { clientX: x, clientY: y, pointerType, timeStamp: at } = event;
-  const isSecondTap = at - press.at < pause && Math.hypot(x - press.x, y - press.y) < reach;
-  press = { x, y, at, isUnmeant: pointerType === "mouse" ? at - under.since < pause : isSecondTap };
+  if (!isAtRest || control !== under.control) under = { x, y, control, since: isAtRest ? at : NaN };
 }
 
 // forget is called if the person has moved the page.
-const forget = () => (under = { ...under, x: NaN });
+const forget = () => (under.x = NaN);
 
 /** @param {Event} event */
 function ignore(event) {
@@ -42,10 +31,16 @@ function ignore(event) {
   event.stopImmediatePropagation();
 }
 
+addEventListener("scroll", forget, true);
 addEventListener("pointermove", look, true);
 addEventListener("pointerover", look, true);
-addEventListener("pointerdown", pressed, true);
-addEventListener("scroll", forget, true);
+addEventListener("pointerdown", (event) => {
+  look(event);
+  const { clientX: x, clientY: y, pointerType, timeStamp: at } = event;
+  const isUnmeant = pointerType === "mouse" ? at - under.since < pause : at - press.at < pause && Math.hypot(x - press.x, y - press.y) < reach;
+  press = { x, y, at, isUnmeant };
+}, true);
+
 addEventListener("keydown", (event) => {
   forget();
   if (event.repeat && event.key === "Enter" && !/** @type {Element} */ (event.target).matches?.("textarea")) ignore(event); // a text gets new lines
@@ -53,4 +48,4 @@ addEventListener("keydown", (event) => {
 
 // detail counts the clicks of a mouse by the person's own double-click speed. A click by the
 // keyboard has 0.
-addEventListener("click", (event) => (event.detail > 1 || (event.detail > 0 && press.isUnmeant)) && ignore(event), true);
+addEventListener("click", (event) => (event.detail > 1 || (event.detail && press.isUnmeant)) && ignore(event), true);
