@@ -142,10 +142,15 @@ func printOpenAddress(site access.Site, out io.Writer) {
 	}
 }
 
+// raidSize is how many crowds of raiders come at once, so that a raid fills the page.
+const raidSize = 4
+
 // requestRaids starts a raid for each line of input.
 func requestRaids(in io.Reader, crowd *faketwitch.Crowd) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		crowd.Raid()
+		for range raidSize {
+			crowd.Raid()
+		}
 	}
 }
 
