@@ -2,6 +2,8 @@ package browsertest
 
 import (
 	_ "embed"
+	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/chromedp/chromedp"
@@ -16,26 +18,53 @@ var axe string
 // inspect waits until short animations have finished, and returns what axe-core finds. It waits
 // because nobody reads text while it fades.
 const inspect = `(async () => {
+	await new Promise((next) => { // once the page has drawn what depends on media features
+		requestAnimationFrame(() => requestAnimationFrame(next));
+		setTimeout(next, 1000); // a page that isn't shown draws no frames
+	});
 	const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
 	await Promise.allSettled(passing.map((a) => a.finished));
-	const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+	const { violations } = await axe.run(document, { resultTypes: ["violations"], %s });
 	return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, target, failureSummary }) =>
 		id + ": " + help + "\n\t" + target.join(" ") + "\n\t" + html.slice(0, 300) + "\n\t" + failureSummary.replaceAll("\n", "\n\t")));
 })()`
 
-// Accessible fails the test for each fault that axe-core finds in the page as shown. It names the
-// rule, the element and the fix. The debugger injects axe-core, because the page's content policy
-// does not apply to it.
+// The rules that a page is inspected by: as it is shown, and with other colors.
+const (
+	allRules   = `rules: { "label-content-name-mismatch": { enabled: true } }`
+	colorRules = `runOnly: ["color-contrast"]`
+)
+
+// otherLooks are the light theme, the dark one, and forced colors.
+var otherLooks = []map[string]string{
+	{"prefers-color-scheme": "light"}, {"prefers-color-scheme": "dark"}, {"prefers-color-scheme": "dark", "forced-colors": "active"},
+}
+
+// Accessible fails the test for each fault that axe-core finds in the page as shown, and for poor
+// contrast in the other theme and with forced colors. It names the rule, the element and the fix.
+// The debugger injects axe-core, because the page's content policy does not apply to it.
 func (w *Window) Accessible() {
 	w.Helper()
 	if !Eval[bool](w, "'axe' in window") {
 		w.Must(chromedp.Evaluate[chromedp.Void](axe + "\n;null"))
 	}
-	faults, err := chromedp.Run(w.ctx, chromedp.Evaluate[[]string](inspect, chromedp.EvalAwaitPromise))
+	w.inspect(allRules)
+	preferred := w.preferred
+	defer func() { w.Prefer(preferred) }()
+	for _, look := range otherLooks {
+		if w.Prefer(look); !maps.Equal(look, preferred) {
+			w.inspect(colorRules)
+		}
+	}
+}
+
+func (w *Window) inspect(rules string) {
+	w.Helper()
+	faults, err := chromedp.Run(w.ctx, chromedp.Evaluate[[]string](fmt.Sprintf(inspect, rules), chromedp.EvalAwaitPromise))
 	if err != nil {
 		w.Fatal(err)
 	}
 	if len(faults) > 0 {
-		w.Errorf("axe-core finds %d faults:\n%s", len(faults), strings.Join(faults, "\n"))
+		w.Errorf("axe-core finds %d faults with %v:\n%s", len(faults), w.preferred, strings.Join(faults, "\n"))
 	}
 }

@@ -87,6 +87,8 @@ type Window struct {
 	testing.TB
 	tab context.Context // lives as long as the window
 	ctx context.Context // ends when the window's lifetime ends
+
+	preferred map[string]string // see Prefer
 }
 
 // Open opens an empty window. The test fails if a page in it throws or violates its content policy.
@@ -100,7 +102,7 @@ func Open(tb testing.TB, width, height int64) *Window {
 	tb.Cleanup(close)
 	ctx, cancel := context.WithTimeout(tab, lifetime)
 	tb.Cleanup(cancel)
-	w := &Window{tb, tab, ctx}
+	w := &Window{TB: tb, tab: tab, ctx: ctx}
 	w.Must(chromedp.EmulateViewport(width, height))
 	w.SaveData(true)
 	w.keepFocus()

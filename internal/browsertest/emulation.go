@@ -11,10 +11,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Prefer emulates media features, such as {"prefers-color-scheme": "dark"}.
+// Prefer emulates media features, such as {"prefers-color-scheme": "dark"}, and no others.
 func (w *Window) Prefer(features map[string]string) {
 	w.Helper()
 	var params emulation.SetEmulatedMediaParams
+	for name := range w.preferred {
+		if _, stays := features[name]; !stays {
+			params.Features = append(params.Features, &emulation.MediaFeature{Name: name}) // as the browser has it
+		}
+	}
+	w.preferred = features
 	for name, value := range features {
 		params.Features = append(params.Features, &emulation.MediaFeature{Name: name, Value: value})
 	}

@@ -22,7 +22,7 @@ export function Header({ state }) {
     <header>
       <a class="brand" href=${linkTo(state, "now")}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
       <${ChannelPicker} state=${state} />
-      <button type="button" class="seek" aria-label=${t("shell.seek")} title=${t("shell.seek")} onClick=${() => openDialog("palette")}>
+      <button type="button" class="seek" title=${t("shell.seek")} onClick=${() => openDialog("palette")}>
         <${Icon} name="search" /><span>${t("shell.search")}</span><span class="keys" aria-hidden="true"><kbd>${commandKey()}</kbd><kbd>K</kbd></span>
       </button>
       <nav aria-label=${t("shell.pages")}>
