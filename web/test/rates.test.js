@@ -74,7 +74,7 @@ test("top: compared with the day before or the last stream", () => {
 test("summary: a sentence", () => {
   const throttled = { users: 37, timed_out_users: 3, banned_users: 0, observed_users: 0 };
   const stream = { kind: "stream", from: "2026-11-14T20:00:00Z", until: "2026-11-14T23:10:00Z", throttled, pardoned_users: 2, recorded: { in_force: { users: 31 } } };
-  assert.equal(sentence(stream, "UTC"), "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people held back, 3 timed out, 2 pardoned. With the current limits, 31 would be held back.");
+  assert.equal(sentence(stream, "UTC"), "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people throttled, 3 timed out, 2 pardoned. With the current limits, 31 would be throttled.");
   const day = { ...stream, kind: "day", throttled: { users: 1, observed_users: 2 }, pardoned_users: 0, recorded: undefined };
-  assert.equal(sentence(day, "UTC"), "Sat 14 Nov (UTC): 1 person held back, 2 people only observed.");
+  assert.equal(sentence(day, "UTC"), "Sat 14 Nov (UTC): 1 person throttled, 2 people only observed.");
 });

@@ -53,7 +53,7 @@ test("viewers: what is said", () => {
   assert.match(said(held({ reason: "busy", limit: undefined, next_at: undefined })), /^The chat is busy\. Try again in a moment\.Many people/);
   assert.match(said(held({ never: true, next_at: undefined })), /^The limit burst allows you no messages/);
   assert.match(said(standing({ exempt: true, limits: [] })), /^You may write now\.No limits apply to you here\.$/);
-  assert.match(said(standing({ observing: true })), /nobody is held back/);
+  assert.match(said(standing({ observing: true })), /nobody is throttled/);
   assert.match(said(standing({ raid_until: later(600) })), /Raid mode is on until 21:10:00/);
   assert.doesNotMatch(said(standing({ raid_until: later(-1) })), /Raid/);
   assert.equal(stateText(held(), now), "You may write again at 21:00:12. You have used up the limit burst: 3 messages at once, then one more every 4 seconds.");

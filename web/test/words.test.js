@@ -8,7 +8,7 @@ import { pardonWords, unpardonWords } from "../static/app/words/pardons.js";
 import { outcomeWords, penaltyWords, rungName } from "../static/app/words/penalties.js";
 import { reasonWords } from "../static/app/words/reasons.js";
 import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
-import { banWords, liftNames, liftQuestion, liftWords, silenceWords, timeoutLengths, timeoutWords } from "../static/app/words/silence.js";
+import { banWords, liftNames, liftQuestion, liftWords, silenceDone, silenceWords, timeoutsByLength, timeoutWords } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
 import { loadTexts } from "../testing/texts.js";
 import { at, viewText } from "../view-text.js";
@@ -167,8 +167,17 @@ test("silence: what a timeout, a ban and a lift did", () => {
   });
 });
 
+test("silence: what is in force, in a few words", () => {
+  const timeout = { banned: false, at: "2026-11-03T12:00:00Z", until: "2026-11-03T12:10:00Z", by: "twitch:mo" };
+  assert.equal(silenceDone(timeout), "timed out for 10 min by mo on Twitch");
+  assert.equal(silenceDone({ ...timeout, at: "2026-11-03T12:00:01.2Z", by: "" }), "timed out for 10 min");
+  assert.equal(silenceDone({ ...timeout, at: "2026-11-03T12:09:15.3Z" }), "timed out for 45 s by mo on Twitch");
+  at("2026-11-03T12:05:00Z", () => assert.match(silenceDone({ ...timeout, at: undefined }), /^timed out until \d\d:10 by mo on Twitch$/));
+  assert.deepEqual([silenceDone({ banned: true, by: "token:kim" }), silenceDone({ banned: true, by: "" })], ["banned by kim (token)", "banned"]);
+});
+
 test("silence: usual durations, and the question that ends a timeout or ban", () => {
-  assert.deepEqual(timeoutLengths.map(({ name }) => name), ["30 s", "1 min", "10 min", "1 h", "1 day"]);
+  assert.deepEqual(timeoutsByLength(["10m0s", "1m30s", "24h0m0s", "10m0s"]).map(({ name }) => name), ["1 min 30 s", "10 min", "1 d"]);
   const timeout = { banned: false, until: "2026-11-03T12:10:00Z", by: "twitch:mo" };
   const asks = (silence) => viewText(liftQuestion(silence, "anna"));
   assert.deepEqual([asks(timeout), asks({ ...timeout, by: "" })], ["End the timeout of anna? The timeout was given by mo on Twitch.", "End the timeout of anna?"]);

@@ -108,7 +108,7 @@ test("summary: dismissed, and shown again", async () => {
     changes: [{ at: "2026-11-02T20:10:00Z", author: "link:berta", action: "policy" }], recorded: { messages: 1200, users: 30, in_force: { users: 1, messages: 4 } },
   } });
   await open();
-  await see(() => text(".card.summary p") === "Last stream, Mon 2 Nov 20:00–23:10 (UTC): 1 person held back. With the current limits, 1 would be held back.");
+  await see(() => text(".card.summary p") === "Last stream, Mon 2 Nov 20:00–23:10 (UTC): 1 person throttled. With the current limits, 1 would be throttled.");
   assert.equal(text(".card.summary .facts"), "Messages 1,200 by 30 users Throttled 9 messages Most throttled <img src=x> 9 Changes 1 change by berta (link)");
   await click(".summary .icon-only");
   await see(() => !find(".card.summary"));

@@ -338,6 +338,8 @@ test("card: a user is pardoned", async () => {
   await see(() => note() === "Pardon undone. 1 strike restored. The timeout or ban is not repeated." && about().includes("1 strike,") && all(".person .pardon button").length === 2);
 });
 
+const isOff = (kind) => find(`#amend-${kind}`).getAttribute("aria-disabled") === "true";
+
 test("card: timeout and ban", async () => {
   const timeout = { banned: false, until: "2026-11-03T12:10:00Z", by: "owner" }, ban = { banned: true, by: "owner" };
   changes(`POST ${spammer}/timeout`, { silenced: timeout, silent_until: timeout.until }, { already: false, silenced: timeout, undo: "timeout" });
@@ -346,23 +348,24 @@ test("card: timeout and ban", async () => {
   changes(`DELETE ${spammer}/ban`, {}, { already: false, before: ban });
   await openCard();
   await click("#amend-timeout");
-  await see(() => find("#timeout-length").value === "10m");
+  await see(() => find("#timeout-length").value === "10 min");
   await write("#timeout-length", "15d", { leave: false });
   await click(".amend .primary");
   await see(() => text(".amend .error[role=alert]") === "“15d” is not a timeout. Enter 1 second to 14 days, such as 10m, 1h30m or 2d.");
-  await click(button("10 min"));
   await write("#act-reason", " spam ", { leave: false });
-  await click(".amend .primary");
+  await click(button("1 h"));
   await see(() => note().startsWith("Timed out until 12:10") && text(".why").startsWith("Spammer is timed out by owner and may write again in ") && text("#amend-lift") === "End timeout…");
-  assert.deepEqual(sent().body, { length: "10m", reason: "spam", replace: false });
+  assert.deepEqual(sent().body, { length: "1h", reason: "spam", replace: false });
   await click(button("Undo"));
-  await see(() => note() === "Timeout ended." && !find("#amend-lift"));
+  await see(() => note() === "Timeout ended." && isOff("lift") && find("#amend-lift").title === "neither timed out nor banned");
   await click("#amend-ban");
   await see(() => text(".amend p") === "Ban spammer permanently? They can’t write until you unban them.");
   await click(".amend .primary");
-  await see(() => text(".why").startsWith("Spammer is banned by owner.") && !find("#amend-timeout") && text("#amend-lift") === "Unban…");
+  await see(() => text(".why").startsWith("Spammer is banned by owner.") && isOff("timeout") && isOff("ban") && text("#amend-lift") === "Unban…");
+  find("#amend-timeout").click();
+  await see(() => find("#amend-timeout").title === "banned: unban them first" && !find(".amend"));
   await click("#amend-lift");
   await see(() => text(".amend p") === "Unban spammer? The ban was given by owner.");
   await click(".amend .primary");
-  await see(() => note() === "Unbanned." && find("#amend-timeout"));
+  await see(() => note() === "Unbanned." && !isOff("timeout") && !isOff("ban"));
 });

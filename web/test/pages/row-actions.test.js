@@ -166,62 +166,93 @@ test("row: the name leads to the card", async () => {
   assert.equal(control("name").getAttribute("href"), "#/people?user=42");
 });
 
-const timeout = { banned: false, until: "2026-11-03T12:10:00Z", by: "owner" };
+const timeout = { banned: false, at: "2026-11-03T12:00:00Z", until: "2026-11-03T12:10:00Z", by: "owner" };
+const isOff = (name) => control(name).getAttribute("aria-disabled") === "true";
+const slots = () => ["pardon", "timeout", "ban", "lift", "menu"].map((name) => (isOff(name) ? "-" : name)).join(" ");
+const offer = (lengths, reason = "") => {
+  const frame = usualAnswer("frame");
+  answer("frame", { ...frame, channels: [{ ...frame.channels[0], timeouts: { lengths, reason } }] });
+};
 
-test("row: timeout and its undo", async () => {
+test("row: a timeout by one click, and its undo", async () => {
   accepts("POST timeout", { already: false, silenced: timeout, undo: "timeout" });
   accepts("DELETE timeout", { already: false, before: timeout });
+  offer(["1m0s", "24h0m0s"], "calm down");
   await openNow();
+  assert.deepEqual([text(control("timeout")), control("timeout").title], ["1 min", "Time out Spammer for 1 min"]);
   await click("#timeout-of-42");
-  await see(() => question().startsWith("Time out Spammer for"));
-  await choose("1 min");
-  await see(() => answered() === "Timed out until 12:10:00." && control("lift") && !control("timeout") && !control("ban"));
-  assert.deepEqual(sent().body, { length: "1m", reason: "", replace: false });
+  await see(() => answered() === "Timed out until 12:10:00." && slots() === "pardon timeout ban lift menu");
+  assert.deepEqual(sent().body, { length: "1m", reason: "calm down", replace: false });
   await choose("Undo");
-  await see(() => answered() === "Timeout ended." && deed() === "timeout ended" && control("timeout"));
+  await see(() => answered() === "Timeout ended." && deed() === "timeout ended" && slots() === "pardon timeout ban - menu");
+  assert.deepEqual([sent().method, sent().path], ["DELETE", `${spammer}/timeout`]);
+  await choose("Close");
+  assert.ok(hasFocus("timeout"));
 
-  await click("#timeout-of-42");
+  await click("#menu-of-42");
+  await see(() => texts(".question .lengths button").join() === "1 min,1 d");
+  await choose("1 d");
+  await see(() => answered() === "Timed out until 12:10:00.");
+  assert.deepEqual(sent().body, { length: "24h", reason: "calm down", replace: false });
+});
+
+test("row: a timeout of another duration, or for another reason", async () => {
+  accepts("POST timeout", { already: false, silenced: timeout, undo: "timeout" });
+  offer(["10m0s", "30s"], "calm down");
+  await openNow();
+  await ask("Time out…");
+  await see(() => question().startsWith("Time out Spammer for") && find(".question [name=reason]").value === "calm down");
   await write(".question [name=reason]", "too loud", { leave: false });
-  for (const wrong of ["soon", "0", "15d"]) {
+  const said = { "": "Enter a duration from 1 second to 14 days, such as 10m, 1h30m or 2d." };
+  for (const wrong of ["", "soon", "0", "15d"]) {
     await write(".question [name=length]", wrong, { leave: false });
     await click(".question .primary");
-    await see(() => refused() === `“${wrong}” is not a timeout. Enter 1 second to 14 days, such as 10m, 1h30m or 2d.` && !deed().startsWith("refused"));
+    await see(() => refused() === (said[wrong] ?? `“${wrong}” is not a timeout. Enter 1 second to 14 days, such as 10m, 1h30m or 2d.`) && !deed().startsWith("refused"));
   }
   await write(".question [name=length]", "1h30", { leave: false });
   await click(".question .primary");
   await see(() => answered() === "Timed out until 12:10:00.");
   assert.deepEqual(sent().body, { length: "1h30m", reason: "too loud", replace: false });
+  await ask("Time out…");
+  await choose("30 s");
+  await see(() => answered() === "Timed out until 12:10:00.");
+  assert.deepEqual(sent().body, { length: "30s", reason: "calm down", replace: false });
 });
 
 test("row: a timeout that would shorten another asks for a confirmation", async () => {
   const theirs = { banned: false, until: "2026-11-03T13:00:00Z", by: "twitch:mo" };
   answer(`POST ${spammer}/timeout`, ({ body }) => (body.replace ? { saved: true, already: false, silenced: { ...timeout, until: "2026-11-03T12:00:30Z" }, before: theirs, undo: "timeout" } : refuse(409, "A timeout of 30 s would be shorter.")));
+  offer(["30s"]);
   await openNow();
-  await click("#timeout-of-42");
-  await choose("30 s");
-  await see(() => refused() === "A timeout of 30 s would be shorter.");
-  await choose("Time out anyway");
-  await see(() => answered() === "Timed out until 12:00:30. This replaces a timeout by mo on Twitch until 13:00:00.");
-  assert.deepEqual(sent().body, { length: "30s", reason: "", replace: true });
+  for (const open of [() => click("#timeout-of-42"), () => ask("Time out…").then(() => choose("30 s"))]) {
+    await open();
+    await see(() => refused() === "A timeout of 30 s would be shorter.");
+    await choose("Time out anyway");
+    await see(() => answered() === "Timed out until 12:00:30. This replaces a timeout by mo on Twitch until 13:00:00.");
+    assert.deepEqual(sent().body, { length: "30s", reason: "", replace: true });
+    await choose("Close");
+  }
 });
 
 test("row: ban and unban", async () => {
-  const theirs = { banned: true, by: "twitch:mo" };
   accepts("POST ban", { already: false, silenced: { banned: true, by: "owner" }, undo: "ban" });
-  accepts("DELETE ban", { already: false, before: theirs });
+  accepts("DELETE ban", { already: false, before: { banned: true, by: "owner" } });
   await openNow();
   await click("#ban-of-42");
   await see(() => question().startsWith("Ban Spammer permanently? They can’t write until you unban them."));
   await write(control("first"), "spam", { leave: false });
   await choose("Ban");
-  await see(() => deed() === "banned" && answered().startsWith("Banned until somebody unbans them."));
+  await see(() => deed() === "banned" && answered().startsWith("Banned until somebody unbans them.") && slots() === "pardon - - lift menu");
   assert.deepEqual(sent().body, { reason: "spam" });
+  const before = requests.length;
+  for (const name of ["timeout", "ban"]) control(name).click();
+  assert.equal(requests.length, before);
+  assert.deepEqual([control("timeout").title, control("ban").title], ["banned: unban them first", "banned by owner"]);
   await choose("Close");
-  answer(`GET ${spammer}`, { ...card, silenced: theirs }); // somebody else has banned again
   await click("#lift-of-42");
-  await see(() => question().startsWith("Unban Spammer? The ban was given by mo on Twitch."));
+  await see(() => question().startsWith("Unban Spammer? The ban was given by owner."));
   await choose("Unban");
-  await see(() => answered() === "Unbanned. The timeout or ban was given by mo on Twitch.");
+  await see(() => answered() === "Unbanned." && slots() === "pardon timeout ban - menu");
   assert.equal(sent().path, `${spammer}/ban`);
 });
 
@@ -229,13 +260,18 @@ test("row: no timeout and ban where chatguard doesn’t moderate", async () => {
   const frame = usualAnswer("frame");
   answer("frame", { ...frame, channels: [{ ...frame.channels[0], acts: false }] });
   await openNow();
-  assert.ok(control("pardon") && !control("timeout") && !control("ban"));
+  assert.ok(control("pardon") && !control("timeout") && !control("ban") && !control("lift"));
+  await click("#menu-of-42");
+  await see(() => hasFocus("first") && text(control("first")) === "Grant…" && !find(".lengths"));
 });
 
-test("row: once a timeout by chatguard is over, another is offered", async () => {
-  const frame = usualAnswer("frame");
-  answer("frame", { ...frame, users: [{ ...user, penalty: "timeout 30s", outcome: { ...user.outcome, at: "2026-11-03T11:59:33Z", action: "timeout", result: "done" } }] });
+test("row: a number of messages that isn’t one is refused in the page’s words", async () => {
   await openNow();
-  assert.ok(control("lift") && !control("timeout"));
-  await see(() => control("timeout") && !control("lift"));
+  await ask("Grant…");
+  for (const wrong of ["", "0", "1.5", "many"]) {
+    await write(control("first"), wrong, { leave: false });
+    await click(".question .primary");
+    await see(() => refused() === "Enter a whole number, 1 or more.");
+  }
+  assert.equal(sent().path, "/session");
 });

@@ -27,6 +27,12 @@ import { unsavedChange } from "../words/unsaved.js";
  * @property {Mistake | null} mistake the value that chatguard refused, if it is known
  * @property {boolean} isUnsent nothing was sent, for the reason in problem
  * @property {boolean} isConflict chatguard refused it because of what others have done since
+ * @property {boolean} isUnknown the answer was lost, so the change may have been made
+ * @property {string} action what was asked for, as in an audit entry
+ * @property {number} sentAt when the change was sent, ms
+ * @property {Api.Silence | null} [silenced] the user's timeout or ban by this change; undefined if
+ *   the change isn't about it
+ * @property {Wanted | null} wanted the timeout that was asked for
  * @property {string} severity "timed-out" or "banned" if the user now is; as in a chip's class
  * @property {string} done the result in a few words
  * @property {string} sentence the same as a sentence
@@ -37,6 +43,8 @@ import { unsavedChange } from "../words/unsaved.js";
  * @property {Undoing | null} undoing what an undo needs; null if the change can't be undone
  * @property {number} at when the change was sent or answered, ms
  */
+
+/** @typedef {{length: string, reason: string}} Wanted */
 
 /**
  * Undoing contains a pardon's ID and its time limit, or the former override and the ETag of the
@@ -53,7 +61,7 @@ import { unsavedChange } from "../words/unsaved.js";
 export function outcomeOf(known) {
   /** @type {Outcome} */
   const nothing = {
-    busy: false, problem: "", mistake: null, isUnsent: false, isConflict: false, severity: "", done: "", sentence: "", isToRead: false,
+    busy: false, problem: "", mistake: null, isUnsent: false, isConflict: false, isUnknown: false, action: "", sentAt: 0, wanted: null, severity: "", done: "", sentence: "", isToRead: false,
     isPartial: false, isHeld: false, isSaved: true, undoing: null, at: now(),
   };
   return { ...nothing, ...known };
@@ -67,22 +75,25 @@ export const userAddress = (user) => `/channels/${encodeURIComponent(state.chann
 // the answer to an outcome.
 /**
  * @param {string} user
- * @param {string} method
- * @param {string} path relative to the user's address
- * @param {{body?: unknown, ifMatch?: string}} options
+ * @param {Api.Audit["action"]} action
+ * @param {string} ask the method, and the path relative to the user's address
+ * @param {{body?: unknown, ifMatch?: string, wanted?: Wanted}} options
  * @param {(answer: any) => Partial<Outcome>} said
  */
-async function change(user, method, path, options, said) {
+async function change(user, action, ask, { wanted = null, ...options }, said) {
   const { channel, changes: { [user]: last } } = state;
   if (last?.busy) return null;
-  set(user, { ...last, problem: "", busy: true, at: now() });
+  const [method, path] = ask.split(" "), sentAt = now();
+  set(user, { ...last, problem: "", busy: true, at: sentAt });
   /** @param {Partial<Outcome>} known */
-  const answered = (known) => (channel === state.channel ? set(user, known) : null);
+  const answered = (known) => (channel === state.channel ? set(user, { action, sentAt, wanted, ...known }) : null);
   try {
     const { body } = await request(method, userAddress(user) + path, options);
     return answered({ isSaved: body.saved, ...said(body) });
   } catch (problem) {
-    return ifSignedOut(problem) ? null : answered({ problem: problem.message, mistake: problem.mistake ?? null, isConflict: problem.status === 409 });
+    if (ifSignedOut(problem)) return null;
+    const { message, mistake = null, status, isUnknown } = problem;
+    return answered({ problem: message, mistake, isConflict: status === 409, isUnknown });
   }
 }
 
@@ -125,7 +136,7 @@ export function noticeOf({ problem, sentence, isSaved }, database) {
 // default the browser's.
 /** @param {string} user @param {string} limit @param {number} messages @param {string} [zone] */
 export function grant(user, limit, messages, zone) {
-  return change(user, "POST", "/grant", { body: { limit, messages } }, ({ until }) => {
+  return change(user, "grant", "POST /grant", { body: { limit, messages } }, ({ until }) => {
     const at = Date.parse(until ?? ""), values = { n: messages, limit };
     if (!at) return { done: t("words.granted", { n: messages }), sentence: t("words.granted-said", values) };
     return {
@@ -139,7 +150,7 @@ export function grant(user, limit, messages, zone) {
 // exemption has no end.
 /** @param {string} user @param {string} length @param {string} [zone] */
 export function exempt(user, length, zone) {
-  return change(user, "POST", "/exempt", { body: length ? { for: length } : {} }, (answer) => {
+  return change(user, "exempt", "POST /exempt", { body: length ? { for: length } : {} }, (answer) => {
     const at = Date.parse(answer.until ?? "");
     return {
       done: at ? t("words.exempted-until", { time: toMinute(at, zone) }) : t("words.exempted"),
@@ -152,7 +163,7 @@ export function exempt(user, length, zone) {
 // reset clears a user's usage and strikes.
 /** @param {string} user */
 export function reset(user) {
-  return change(user, "POST", "/reset", {}, () => ({
+  return change(user, "reset", "POST /reset", {}, () => ({
     done: t("words.reset"), sentence: t("words.reset-said"),
   }));
 }
@@ -175,13 +186,13 @@ export function override(user, own, etag) {
  */
 function replace(user, own, etag, said) {
   const isEmpty = Object.keys(own).length === 0;
-  return change(user, isEmpty ? "DELETE" : "PUT", "/override", { body: isEmpty ? undefined : own, ifMatch: etag }, said);
+  return change(user, "override", `${isEmpty ? "DELETE" : "PUT"} /override`, { body: isEmpty ? undefined : own, ifMatch: etag }, said);
 }
 
 // pardon pardons the last throttled message and all throttled messages before it without a gap.
 /** @param {string} user @param {string} [zone] */
 export function pardon(user, zone) {
-  return change(user, "POST", "/pardon", {}, (answer) => {
+  return change(user, "pardon", "POST /pardon", {}, (answer) => {
     const { word, ...words } = pardonWords(answer, zone);
     const undoing = answer.id ? { pardon: answer.id, until: answer.undo_until } : null;
     return { done: word, ...words, isToRead: true, undoing };
@@ -206,27 +217,28 @@ const shortestTimeout = 1_000_000_000n, longestTimeout = 14n * 86_400_000_000_00
 /** @param {string} user @param {string} length @param {string} reason @param {boolean} isConfirmed @param {string} [zone] */
 export async function timeOut(user, length, reason, isConfirmed, zone) {
   const ns = parseLength(length);
+  if (length.trim() === "") return fail(user, t("words.no-timeout"));
   if (ns === null || ns < shortestTimeout || ns > longestTimeout) {
     return fail(user, t("words.wrong-timeout", { text: length.trim() }));
   }
   const body = { length: durationText(ns), reason: reason.trim(), replace: isConfirmed };
-  return change(user, "POST", "/timeout", { body }, (answer) => ({
-    ...timeoutWords(answer, state.me.author, zone), undoing: answer.undo ? { lift: answer.undo } : null,
+  return change(user, "timeout", "POST /timeout", { body, wanted: { length, reason } }, (answer) => ({
+    ...timeoutWords(answer, state.me.author, zone), silenced: answer.silenced, undoing: answer.undo ? { lift: answer.undo } : null,
   }));
 }
 
 // ban bans a user until somebody unbans them.
 /** @param {string} user @param {string} reason @param {string} [zone] */
 export function ban(user, reason, zone) {
-  return change(user, "POST", "/ban", { body: { reason: reason.trim() } }, (answer) => ({
-    ...banWords(answer, state.me.author, zone), isToRead: true, undoing: answer.undo ? { lift: answer.undo } : null,
+  return change(user, "ban", "POST /ban", { body: { reason: reason.trim() } }, (answer) => ({
+    ...banWords(answer, state.me.author, zone), silenced: answer.silenced, isToRead: true, undoing: answer.undo ? { lift: answer.undo } : null,
   }));
 }
 
 // lift ends a user's timeout or ban.
 /** @param {string} user @param {"timeout" | "ban"} what */
 export function lift(user, what) {
-  return change(user, "DELETE", `/${what}`, {}, (answer) => ({ ...liftWords(answer, state.me.author), isToRead: true }));
+  return change(user, "lift", `DELETE /${what}`, {}, (answer) => ({ ...liftWords(answer, state.me.author), silenced: null, isToRead: true }));
 }
 
 // undo undoes a pardon, lifts a timeout or ban, or restores the former override.
@@ -234,7 +246,7 @@ export function lift(user, what) {
 export function undo(user, { lift: what, pardon: id, former = {}, etag = "" }) {
   if (what) return lift(user, what);
   if (!id) return replace(user, former, etag, () => ({ done: t("words.undone"), sentence: t("words.undone-said") }));
-  return change(user, "DELETE", `/pardon/${id}`, {}, (answer) => ({
+  return change(user, "unpardon", `DELETE /pardon/${id}`, {}, (answer) => ({
     done: t("words.unpardoned"), sentence: unpardonWords(answer), isToRead: true,
   }));
 }

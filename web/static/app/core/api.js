@@ -9,10 +9,11 @@ import { t } from "../../text/text.js";
 // Problem is a failed request; its message is for people.
 export class Problem extends Error {
   /** @param {number} status @param {string} detail @param {Partial<Api.Problem>} [of] */
-  constructor(status, detail, { mounted = false, mistake } = {}) {
+  constructor(status, detail, { mounted = false, mistake, unconfirmed = status === 0 } = {}) {
     super(detail);
     this.status = status; // 0 if there was no answer
     this.mounted = mounted; // the dashboard is part of another site, where people sign in
+    this.isUnknown = unconfirmed; // a change may have been made although it failed
     this.mistake = mistake; // the value that was refused, if it is known
   }
 }

@@ -10,7 +10,7 @@
 /** @import { Settings } from "../limits/settings.js" */
 /** @import { Preview } from "../limits/preview.js" */
 /** @import { KnownWeek } from "../limits/week.js" */
-/** @import { Held } from "../now/held-row.js" */
+/** @import { Held, Pointed } from "../now/held-row.js" */
 /** @import { KnownNodes } from "../now/nodes.js" */
 /** @import { Rates, Span } from "../now/rates.js" */
 /** @import { Summaries } from "../now/summary.js" */
@@ -34,10 +34,10 @@
  */
 
 /**
- * User is a throttled user on the page Now. arrived is when the user was held back, and left is
- * when that ended, by the browser's clock, ms; each is 0 if the page hasn't seen it. until is
- * may_speak_at, ms. leaving says that the user is no longer listed.
- * @typedef {Api.Throttled & {arrived: number, left: number, until: number, leaving?: boolean, isGone?: boolean}} User
+ * User is a user on the page Now. arrived is when the user was throttled, and left is when that
+ * ended, by the browser's clock, ms; each is 0 if the page hasn't seen it. until is may_speak_at,
+ * and toldAt is when chatguard sent this, ms. leaving says that the user is no longer listed.
+ * @typedef {Api.Throttled & {arrived: number, left: number, until: number, toldAt: number, leaving?: boolean, isGone?: boolean}} User
  */
 
 /**
@@ -93,9 +93,10 @@
  * @property {Api.getAlgorithms["algorithms"]} algorithms empty before they are loaded
  * @property {Status | null} status
  * @property {NonNullable<Api.Frame["policy"]> | null} policy
- * @property {Map<string, User>} users throttled users of the last 10 minutes by ID; those held back
- *   first come first
+ * @property {Map<string, User>} users by ID: who is throttled, timed out or banned, or was
+ *   throttled in the last 10 minutes; those throttled first come first
  * @property {Held | null} held the row with the pointer, the focus or a question
+ * @property {Pointed | null} pointed the row with the pointer while another one has a question
  * @property {Record<string, Outcome>} changes outcomes of the last changes to users, by user ID
  * @property {Form | null} form the limits being edited
  * @property {Record<string, Form>} drafts unsaved forms of other channels, by the channel's ID
@@ -146,6 +147,7 @@ export const state = {
   policy: null,
   users: new Map(),
   held: null,
+  pointed: null,
   changes: {},
   form: null,
   drafts: {},
@@ -208,19 +210,23 @@ export function update(change) {
 
 export const farewell = 300; // how long a row takes to leave, ms
 
-// isStanding reports whether a user is held back now. It uses the clock, because chatguard reports
-// the end of the wait a little later.
+// isStanding reports whether a user is throttled now: by a limit, a timeout, or a ban that was given
+// a short time ago. It uses the clock, because chatguard reports the end of the wait a little later.
 /** @param {User} of */
 export function isStanding({ held, leaving, never, until }) {
   return held && !leaving && (never || until > asOf());
 }
+
+// inForce returns a timeout or ban if it still is in force, or null.
+/** @param {Api.Silence | null | undefined} silence */
+export const inForce = (silence) => (silence && (silence.banned || Date.parse(silence.until ?? "") > asOf()) ? silence : null);
 
 // standing counts the users who are throttled, and the users whose last message was only observed.
 export function standing() {
   let throttled = 0, would = 0;
   for (const user of state.users.values()) {
     if (!isStanding(user)) continue;
-    if (user.observed) would++;
+    if (user.observed && !inForce(user.silenced)) would++;
     else throttled++;
   }
   return { throttled, would };
@@ -255,6 +261,13 @@ export function mayOwnAll() {
 export function mayAct() {
   return mayModerate() && Boolean(state.channels.find(({ id }) => id === state.channel)?.acts);
 }
+
+/** @type {NonNullable<Api.Channel["timeouts"]>} */
+const usualTimeouts = { lengths: ["10m"], reason: "" };
+
+// timeoutsHere returns the timeouts that moderators of the channel shown give with one click. The
+// first one is the usual one.
+export const timeoutsHere = () => state.channels.find(({ id }) => id === state.channel)?.timeouts ?? usualTimeouts;
 
 // shownID returns a user's ID as people see it: without the prefix that marks users of another
 // chat's server in addresses.

@@ -1,7 +1,7 @@
 // @ts-check
 // The page Now: the users who are throttled, and the channel's message rates.
 
-import { commas, locale, number, t } from "../../text/text.js";
+import { commas, locale, number, t, table } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
 import { standing } from "../core/state.js";
@@ -111,7 +111,7 @@ function Figure({ name, value }) {
 /** @param {{state: State, stale: string}} props */
 function List({ state, stale }) {
   const view = viewOf(state.query);
-  const users = { held: inTab(state.users, "held"), recent: inTab(state.users, "recent") };
+  const users = { held: inTab(state.users, "held"), silenced: inTab(state.users, "silenced"), recent: inTab(state.users, "recent") };
   const all = users[view.tab];
   const shown = arranged(all, view);
   const isEmpty = shown.length === 0 && !heldRow();
@@ -135,6 +135,8 @@ function NoMatch() {
   `;
 }
 
+const nobody = table({ held: "shell.nobody-throttled", silenced: "now.nobody-silenced", recent: "now.nobody-recent" });
+
 // Nobody replaces an empty table.
 /** @param {{state: State, view: View, recent: number}} props */
 function Nobody({ state, view, recent }) {
@@ -144,7 +146,7 @@ function Nobody({ state, view, recent }) {
   const isCutOff = status.connections.some(({ name, state: is }) => (name === "Twitch" && (is === "connecting" || is === "disconnected")) || (name === own && is === "not read"));
   return html`
     <div class="nobody">
-      <p class="headline">${view.tab === "held" ? t("shell.nobody-throttled") : t("now.nobody-recent")}</p>
+      <p class="headline">${nobody[view.tab]}</p>
       <p>${lastMinute(status)}</p>
       ${view.tab === "held" && recent > 0 && html`<p><a href=${addressOf(state, view, { tab: "recent" })}>${t("now.recent", { n: recent })}</a></p>`}
       ${isCutOff && html`<p class="warn-text">${t("now.cut-off")}</p>`}

@@ -1,16 +1,16 @@
 // @ts-check
-// Changing a throttled user from their row: pardon, timeout, ban, lift, grant, exempt, reset. All
-// except pardon first ask a question below the row.
+// Changing a user from their row: pardon, timeout, ban, lift, grant, exempt, reset. A pardon and a
+// timeout of a usual length act at once. All others first ask a question below the row.
 //
 // state.held.asks is the open question: "menu", "timeout", "ban", "lift", "grant", "exempt" or
 // "reset", "around" while the messages around are shown, or "answer" while an outcome is shown.
 
+import { t } from "../../text/text.js";
 import * as changes from "../changes/user.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { asOf, nameOf, state, update } from "../core/state.js";
+import { nameOf, state, timeoutsHere, update } from "../core/state.js";
 import { heldRow, hold } from "./held-row.js";
-import { seconds } from "../words/time.js";
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { User } from "../core/state.js" */
 
@@ -23,12 +23,12 @@ export const controlID = (user, control) => `${control}-of-${user}`;
 export function ask(user, index, asks) {
   if (heldRow()?.id === user.user_id && state.held.asks === asks) return close();
   hold(user.user_id, index, "focus");
-  changes.forget(user.user_id);
+  if (!state.changes[user.user_id]?.done) changes.forget(user.user_id);
   update((s) => {
     s.held = { ...s.held, asks, opener: ["menu", "answer"].includes(s.held.asks) ? s.held.opener : asks, card: null, around: null };
     s.focus = controlID(user.user_id, "first");
   });
-  if (["grant", "exempt", "lift"].includes(asks)) loadCard(user.user_id);
+  if (["grant", "exempt"].includes(asks)) loadCard(user.user_id);
   if (asks === "around") loadAround(user);
 }
 
@@ -71,14 +71,30 @@ async function loadAround({ user_id: id, outcome: { entry } }) {
   }
 }
 
+// pardon and timeOutUsually act at once.
 /** @param {User} user @param {number} index */
 export function pardon(user, index) {
-  hold(user.user_id, index, "focus");
+  begin(user, index, "pardon");
   show(user, changes.pardon(user.user_id));
 }
 
-/** @param {User} user @param {string} limit @param {number} messages */
-export const grant = (user, limit, messages) => show(user, changes.grant(user.user_id, limit, messages));
+/** @param {User} user @param {number} index @param {string} length */
+export function timeOutUsually(user, index, length) {
+  begin(user, index, "timeout");
+  timeOut(user, length, timeoutsHere().reason);
+}
+
+/** @param {User} user @param {number} index @param {string} opener */
+function begin(user, index, opener) {
+  hold(user.user_id, index, "focus");
+  if (!state.held.asks) update((s) => (s.held = { ...s.held, opener }));
+}
+
+/** @param {User} user @param {string} limit @param {string} messages */
+export function grant(user, limit, messages) {
+  if (!/^[1-9]\d*$/.test(messages.trim())) return changes.fail(user.user_id, t("now.wrong-count"));
+  return show(user, changes.grant(user.user_id, limit, Number(messages)));
+}
 /** @param {User} user @param {string} length */
 export const exempt = (user, length) => show(user, changes.exempt(user.user_id, length));
 /** @param {User} user @param {string} length @param {string} reason @param {boolean} [isConfirmed] */
@@ -91,19 +107,6 @@ export const lift = (user, what) => show(user, changes.lift(user.user_id, what))
 export const reset = (user) => show(user, changes.reset(user.user_id));
 /** @param {User} user */
 export const undo = (user) => show(user, changes.undo(user.user_id, state.changes[user.user_id].undoing));
-
-// silencedAs returns "timeout" or "ban" if the row says that its user is timed out or banned, by
-// the last change of a moderator or by chatguard; otherwise "".
-/** @param {User} user */
-export function silencedAs({ user_id: id, penalty, outcome: { action, result, at: since }, at, until }) {
-  const change = state.changes[id];
-  if (change?.done && change.at >= Date.parse(at)) return change.undoing?.lift ?? "";
-  if (result !== "done") return "";
-  const [, length] = penalty.split(" ");
-  const lasts = length ? seconds(length) * 1000 : Infinity; // another than the penalty's is unknown
-  const ends = length === "refill" ? until : Date.parse(since) + lasts;
-  return action === "ban" || (action === "timeout" && asOf() < ends) ? action : "";
-}
 
 // show announces the outcome of a change. Below the row, it shows an outcome that needs to be read,
 // can be undone or isn't saved.
@@ -125,7 +128,7 @@ async function show(user, asked) {
 function showAnswer(id) {
   if (heldRow()?.id !== id) return;
   update((s) => {
-    s.held = { ...s.held, asks: "answer", opener: s.held.asks ? s.held.opener : "pardon" };
+    s.held = { ...s.held, asks: "answer" };
     s.focus = controlID(id, "first");
   });
 }

@@ -5,16 +5,17 @@
 import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { asOf, isStanding, loginOf, mayHelp, nameOf, now } from "../core/state.js";
+import { asOf, inForce, isStanding, loginOf, mayHelp, nameOf, now } from "../core/state.js";
+import { deedOf } from "./deed.js";
 import { ask, controlID } from "./question.js";
-import { Actions, RowQuestion } from "./row-question.js";
+import { Actions } from "./row-actions.js";
+import { RowQuestion } from "./row-question.js";
 import { countOf } from "./view.js";
 import { annotated } from "../widgets/annotated.js";
 import { Name, Roles } from "../widgets/chatter.js";
 import { Icon } from "../widgets/icon.js";
-import { outcomeWords } from "../words/penalties.js";
+import { silenceDone } from "../words/silence.js";
 import { stamp, upcoming, wait } from "../words/time.js";
-/** @import { Outcome } from "../changes/user.js" */
 /** @import { State, User } from "../core/state.js" */
 /** @import { Held } from "./held-row.js" */
 /** @import { View } from "./view.js" */
@@ -36,9 +37,9 @@ export function userRow({ state, user, tab, index, height, held, isLeaving }) {
     <div key=${user.user_id} role="row" class="row ${kind} ${held ? "held" : ""}" aria-rowindex=${index + 2} aria-hidden=${isLeaving ? "true" : null}
       data-user=${user.user_id} data-index=${index} style=${{ transform: `translateY(${index * height}px)` }}>
       <${Who} state=${state} user=${user} isLeaving=${isLeaving} />
-      <${Done} user=${user} outcome=${state.changes[user.user_id]} />
-      <span role="cell" class="limit" title=${t("now.throttled-by", { limit: user.limit })}><bdi>${user.limit}</bdi></span>
-      <span role="cell" class="count" title=${t("now.throttled-since", { n: count, time: since })}>${count}<span class="unit">×</span></span>
+      <${Done} user=${user} />
+      <span role="cell" class="limit" title=${user.limit && t("now.throttled-by", { limit: user.limit })}><bdi>${user.limit}</bdi></span>
+      <span role="cell" class="count" title=${count > 0 ? t("now.throttled-since", { n: count, time: since }) : null}>${count > 0 && html`${count}<span class="unit">×</span>`}</span>
       <span role="cell" class="strikes">${annotated("unit", "now.strikes", { n: user.strikes })}</span>
       <${MaySpeak} user=${user} isLeaving=${isLeaving} />
       <${Text} user=${user} index=${index} asks=${held?.asks} isLeaving=${isLeaving} />
@@ -61,28 +62,38 @@ function Who({ state, user, isLeaving }) {
   `;
 }
 
+// MaySpeak says when the user may write again: after all limits and any timeout or ban. Its tooltip
+// says which of them decides that.
 /** @param {{user: User, isLeaving?: boolean}} props */
 function MaySpeak({ user, isLeaving }) {
-  if (user.isGone || isLeaving) return html`<span role="cell" class="may-speak"><span class="left">${t("now.may-write")}</span></span>`;
+  const silence = inForce(user.silenced);
+  if (user.isGone || isLeaving) return html`<${Left} word=${t("now.may-write")} />`;
+  if (silence?.banned) return html`<${Left} word=${t("now.until-unbanned")} title=${silenceDone(silence)} />`;
   if (!isStanding(user)) {
     const time = wait(asOf() - Date.parse(user.at));
-    return html`<span role="cell" class="may-speak" title=${t("now.throttled-ago", { time })}><span class="left">${t("now.ago", { time })}</span></span>`;
+    return html`<${Left} word=${t("now.ago", { time })} title=${t("now.throttled-ago", { time })} />`;
   }
-  if (user.never) return html`<span role="cell" class="may-speak"><span class="left">${t("now.never")}</span></span>`;
-  const at = user.until;
+  if (user.never) return html`<${Left} word=${t("now.never")} title=${t("now.throttled-by", { limit: user.limit })} />`;
+  const isTimeout = silence && Math.abs(Date.parse(silence.until) - user.until) < 1000; // the longest of all
+  const since = isTimeout && silence.at ? silence.at : user.since, title = isTimeout ? silenceDone(silence) : t("now.throttled-by", { limit: user.limit });
   return html`
-    <span role="cell" class="may-speak">
-      <${RefillBar} key=${user.since + user.may_speak_at} since=${Date.parse(user.since)} until=${at} />
-      <span class="left">${annotated("writes", "now.writes-again", { when: t("now.in", { time: wait(at - asOf()) }) })}</span>
-      <time datetime=${user.may_speak_at}>${upcoming(at)}</time>
+    <span role="cell" class="may-speak" title=${title}>
+      <${RefillBar} key=${since + user.may_speak_at} since=${Date.parse(since)} until=${user.until} />
+      <span class="left">${annotated("writes", "now.writes-again", { when: t("now.in", { time: wait(user.until - asOf()) }) })}</span>
+      <time datetime=${user.may_speak_at}>${upcoming(user.until)}</time>
     </span>
   `;
 }
 
+/** @param {{word: string, title?: string}} props */
+const Left = ({ word, title }) => html`<span role="cell" class="may-speak" title=${title ?? null}><span class="left">${word}</span></span>`;
+
 // Text shows the message that was throttled last. It is a button that shows the messages around it.
+// A user who was only timed out or banned has none.
 /** @param {{user: User, index: number, asks?: string, isLeaving?: boolean}} props */
 function Text({ user, index, asks, isLeaving }) {
-  const { text, user_id: id } = user;
+  const { text, user_id: id, outcome: { entry } } = user;
+  if (!entry) return html`<span role="cell" class="said muted">${t("now.no-message")}</span>`;
   return html`
     <span role="cell" class="said">
       <button type="button" class="text-button" id=${isLeaving ? null : controlID(id, "around")} aria-expanded=${String(asks === "around")} tabindex=${isLeaving ? "-1" : null}
@@ -93,25 +104,15 @@ function Text({ user, index, asks, isLeaving }) {
   `;
 }
 
-// Done shows the last action: chatguard's action on the user's last message, or a later change by
-// this moderator.
-/** @param {{user: User, outcome?: Outcome}} props */
-function Done({ user, outcome }) {
-  const changed = outcome && !outcome.isUnsent && outcome.at >= Date.parse(user.at);
-  const { word, kind, detail } = changed ? changeWords(outcome) : outcomeWords(user);
+// Done shows what was last done to the user, and by whom.
+/** @param {{user: User}} props */
+function Done({ user }) {
+  const { word, kind, detail } = deedOf(user);
   return html`
-    <span role="cell" class="deed" title=${detail ? `${word}: ${detail}` : null}>
-      <span class="chip ${kind}">${kind === "failed" && html`<${Icon} name="alert" />`}${word}</span>${detail && html`<span class="detail">: ${detail}</span>`}
+    <span role="cell" class="deed" title=${detail ? `${word}: ${detail}` : word || null}>
+      ${word && html`<span class="chip ${kind}">${kind === "failed" && html`<${Icon} name="alert" />`}${word}</span>`}${detail && html`<span class="detail">: ${detail}</span>`}
     </span>
   `;
-}
-
-/** @param {Outcome} outcome */
-function changeWords(outcome) {
-  const { busy, problem, done, sentence, isPartial, isSaved } = outcome;
-  if (busy) return { word: t("now.saving"), kind: "pending", detail: "" };
-  if (problem) return { word: t("now.refused"), kind: "failed", detail: problem };
-  return { word: done, kind: isSaved && !isPartial ? "changed" : "partly", detail: isSaved ? (isPartial ? sentence : "") : t("now.not-saved") };
 }
 
 // RefillBar fills from the time of the first throttled message to the time when its author may

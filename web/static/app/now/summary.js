@@ -72,8 +72,8 @@ const time = (at, timeZone) => new Intl.DateTimeFormat(locale, { hour: "2-digit"
 /** @param {string} at @param {string} timeZone */
 const dayName = (at, timeZone) => dayFormat(timeZone).format(Date.parse(at));
 
-// sentence sums a period up: "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people held back, 3
-// timed out, 2 pardoned. With the current limits, 31 would be held back."
+// sentence sums a period up: "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people throttled, 3
+// timed out, 2 pardoned. With the current limits, 31 would be throttled."
 /** @param {Summary} of @param {string} zone */
 export function sentence({ kind, from, until, throttled, pardoned_users: pardoned, recorded }, zone) {
   const { users, observed_users: observed, timed_out_users: timedOut, banned_users: banned } = throttled;

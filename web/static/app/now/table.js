@@ -5,7 +5,7 @@
 import { t, table } from "../../text/text.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../vendor/htm-preact.js";
 import { farewell, isStanding, mayHelp, update } from "../core/state.js";
-import { heldRow, hold, placed, release } from "./held-row.js";
+import { fixedRows, heldRow, hold, placed, release } from "./held-row.js";
 import { controlID } from "./question.js";
 import { userRow } from "./row.js";
 import { useLazyRows } from "../widgets/lazy-rows.js";
@@ -37,7 +37,7 @@ export function UsersTable({ state, users, tab, stale }) {
     views.set(key, view);
     return view;
   };
-  useEffect(() => () => update((s) => (s.held = null)), []);
+  useEffect(() => () => update((s) => (s.held = s.pointed = null)), []);
   return html`
     <div class="users ${stale} ${mayHelp() ? "steered" : ""}" role="table" aria-label=${t("now.users")} aria-rowcount=${rows.length + 1}>
       <div role="row" class="head" aria-rowindex="1">
@@ -61,16 +61,23 @@ function useKeptFocus() {
   });
 }
 
-// useRows returns the rows of the listed users, and the held row of a user who is no longer listed.
+// useRows returns the rows of the listed users, and the rows that stay in place although their users
+// are no longer listed.
 /** @param {Map<string, User>} users @param {User[]} listed */
 function useRows(users, listed) {
-  const last = useRef(/** @type {User | null} */ (null));
-  const id = heldRow()?.id;
-  const user = id && listed.find(({ user_id }) => user_id === id);
-  if (user) last.current = user;
-  else if (last.current?.user_id === id) last.current = { ...(users.get(id) ?? last.current), isGone: true };
-  return placed(listed, last.current?.user_id === id ? last.current : null);
+  const last = useRef(/** @type {Map<string, User>} */ (new Map()));
+  /** @type {Row[]} */
+  const fixed = [];
+  for (const { id, index } of fixedRows()) {
+    const user = listed.find(({ user_id }) => user_id === id) ?? gone(users.get(id) ?? last.current.get(id));
+    if (user) fixed.push({ user, index });
+  }
+  last.current = new Map(fixed.map(({ user }) => [user.user_id, user]));
+  return placed(listed, fixed);
 }
+
+/** @param {User | undefined} user */
+const gone = (user) => user && { ...user, isGone: true };
 
 // useOver returns the rows of users who have just left the list. Each row leaves from its last
 // position.
@@ -84,7 +91,7 @@ function useOver(users, drawn) {
   return leaving;
 }
 
-// isOver reports whether a user was held back or listed until a moment ago.
+// isOver reports whether a user was throttled or listed until a moment ago.
 /** @param {User} user */
 const isOver = (user) => user.leaving || (user.held ? !isStanding(user) : Date.now() - user.left < farewell);
 

@@ -3,24 +3,23 @@
 
 import { table } from "../../text/text.js";
 import { linkTo, parse } from "../core/route.js";
-import { isStanding, nameOf, state } from "../core/state.js";
+import { asOf, inForce, isStanding, nameOf, state } from "../core/state.js";
 import { outcomeWords } from "../words/penalties.js";
 /** @import { Query, State, User } from "../core/state.js" */
 
 /** @typedef {{tab: keyof typeof tabs, sort: keyof typeof orders, show: keyof typeof filters, limit: string}} View */
 
-// tabs are the names of the tabs: who is held back now, and who was throttled in the last 10
-// minutes.
-export const tabs = table({ held: "now.tab-held", recent: "now.tab-recent" });
+// tabs are the names of the tabs: who is throttled now, who is timed out or banned, and who was
+// throttled in the last 10 minutes.
+export const tabs = table({ held: "now.tab-held", silenced: "now.tab-silenced", recent: "now.tab-recent" });
 
 export const orders = table({ newest: "now.order-newest", count: "now.order-count", strikes: "now.order-strikes", name: "now.order-name" });
 
-export const filters = table({ all: "now.filter-all", silenced: "now.filter-silenced", failed: "now.filter-failed", observed: "now.filter-observed" });
+export const filters = table({ all: "now.filter-all", failed: "now.filter-failed", observed: "now.filter-observed" });
 
 /** @type {Record<keyof typeof filters, (user: User) => boolean>} */
 const matches = {
   all: () => true,
-  silenced: (user) => ["timed-out", "banned"].includes(outcomeWords(user).kind),
   failed: (user) => outcomeWords(user).kind === "failed",
   observed: (user) => user.observed,
 };
@@ -45,10 +44,19 @@ export function addressOf(of, view, news) {
 /** @param {Partial<View>} news */
 export const go = (news) => location.replace(addressOf(state, viewOf(parse(location.hash).query), news));
 
+const recent = 600_000; // ms
+
+/** @type {Record<View["tab"], (user: User) => boolean>} */
+const isIn = {
+  held: isStanding,
+  silenced: ({ silenced, leaving }) => !leaving && inForce(silenced) !== null,
+  recent: ({ total, at, leaving }) => !leaving && total > 0 && asOf() - Date.parse(at) < recent,
+};
+
 // inTab lists the users of a tab; those throttled last come first.
 /** @param {Map<string, User>} users @param {View["tab"]} tab */
 export function inTab(users, tab) {
-  return [...users.values()].filter(tab === "held" ? isStanding : ({ leaving }) => !leaving).reverse();
+  return [...users.values()].filter(isIn[tab]).reverse();
 }
 
 // countOf returns how often a user was throttled, as a tab shows it.
@@ -73,4 +81,4 @@ function byKey(users, keyOf) {
 
 // limitsOf lists the limits that throttled these users, by name.
 /** @param {User[]} users */
-export const limitsOf = (users) => [...new Set(users.map(({ limit }) => limit))].sort();
+export const limitsOf = (users) => [...new Set(users.map(({ limit }) => limit))].filter(Boolean).sort();

@@ -6,11 +6,11 @@ import { rich, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
 import { useEscape } from "../core/escape.js";
-import { mayAct, mayModerate, shownID } from "../core/state.js";
-import { cancel, close, edit, isConflict, open, pardon, submit, undo } from "./form.js";
+import { mayAct, mayModerate, shownID, timeoutsHere } from "../core/state.js";
+import { cancel, close, edit, isConflict, open, pardon, submit, timeOutFor, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
 import { LimitField } from "../widgets/field.js";
-import { banWarning, liftNames, liftQuestion, timeoutLengths } from "../words/silence.js";
+import { banWarning, liftNames, liftQuestion, silenceDone, timeoutsByLength } from "../words/silence.js";
 /** @import { TextKey } from "../../text/text.js" */
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
@@ -33,40 +33,59 @@ const kinds = {
   override: { name: "people.override-open", does: "people.save", title: "people.override", Fields: OverrideFields },
 };
 
-// isPossible reports whether a user can be changed in this way now.
+// isOffered reports whether the signed-in person can change users in this way.
 /** @param {Kind} kind @param {Card} card */
-function isPossible(kind, card) {
+function isOffered(kind, card) {
   switch (kind) {
     case "grant":
       return grantable(card).length > 0;
-    case "timeout": case "ban":
-      return mayAct() && !card.silenced?.banned;
-    case "lift":
-      return mayAct() && Boolean(card.silenced);
+    case "timeout": case "ban": case "lift":
+      return mayAct();
     case "override":
       return mayModerate();
   }
   return true;
 }
 
+// whyNot says why a change doesn't apply to the user now. Its button keeps its place.
+/** @param {Kind} kind @param {Card} card */
+function whyNot(kind, { silenced }) {
+  switch (kind) {
+    case "timeout":
+      return silenced?.banned ? t("now.timeout-banned") : "";
+    case "ban":
+      return silenced?.banned ? silenceDone(silenced) : "";
+    case "lift":
+      return silenced ? "" : t("now.lift-nothing");
+  }
+  return "";
+}
+
 /** @param {{state: State, person: Person}} props */
 export function UserButtons({ state, person }) {
   const { id, form, card } = person;
   const outcome = state.changes[id] ?? outcomeOf({});
-  const possible = Object.entries(kinds).filter(([kind]) => isPossible(/** @type {Kind} */ (kind), card));
+  const offered = /** @type {[Kind, typeof kinds[Kind]][]} */ (Object.entries(kinds)).filter(([kind]) => isOffered(kind, card));
+  const unpardonable = card.entries.length > 0 ? "" : t("now.pardon-nothing");
   return html`
     <div class="amends">
       <div class="buttons" role="group" aria-label=${t("people.change")}>
-        ${card.entries.length > 0 && html`
-          <button type="button" id="amend-pardon" aria-label=${t("now.pardon-user", { who: (card.login || card.user_id).slice(0, 50) })} onClick=${pardon}>${t("now.pardon")}</button>`}
-        ${possible.map(([kind, { name }]) => html`
-          <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(/** @type {Kind} */ (kind))}>${name ? t(name) : liftNames(card.silenced).opener}</button>
-        `)}
+        <button type="button" id="amend-pardon" aria-label=${t("now.pardon-user", { who: (card.login || card.user_id).slice(0, 50) })} title=${unpardonable || null}
+          aria-disabled=${unpardonable ? "true" : null} onClick=${() => unpardonable || pardon()}>${t("now.pardon")}</button>
+        ${offered.map(([kind, { name }]) => html`<${Opener} kind=${kind} name=${name ? t(name) : liftNames(card.silenced).opener} isOpen=${form?.kind === kind} why=${whyNot(kind, card)} />`)}
       </div>
       ${form && html`<${ChangeForm} key=${form.kind} person=${person} outcome=${outcome} />`}
       <div role="status">${!(form && outcome.problem) && html`<${OutcomeNote} outcome=${outcome} mayUndo=${mayUndo(outcome, card)} database=${state.status?.database} />`}</div>
     </div>
   `;
+}
+
+// Opener opens a form. why says why the change doesn't apply now.
+/** @param {{kind: Kind, name: string, isOpen: boolean, why: string}} props */
+function Opener({ kind, name, isOpen, why }) {
+  return html`
+    <button type="button" id=${`amend-${kind}`} title=${why || null} aria-disabled=${why ? "true" : null} aria-expanded=${isOpen ? "true" : "false"}
+      onClick=${() => why || open(kind)}>${name}</button>`;
 }
 
 // ChangeForm gets the focus when it opens. When it closes, the focus returns to its button.
@@ -111,13 +130,14 @@ function OutcomeNote({ outcome, mayUndo, database }) {
   `;
 }
 
+// TimeoutFields have usual durations, which act at once, and fields for others.
 /** @param {{person: Person, isBusy: boolean}} props */
 function TimeoutFields({ person: { form }, isBusy }) {
   const { length, reason } = form.draft;
   return html`
     <div class="tabs" role="group" aria-label=${t("people.durations")}>
-      ${timeoutLengths.map((usual) => html`
-        <button type="button" aria-pressed=${usual.length === length ? "true" : "false"} onClick=${() => edit({ length: usual.length })}>${usual.name}</button>`)}
+      ${timeoutsByLength(timeoutsHere().lengths).map((usual) => html`
+        <button type="button" aria-disabled=${isBusy ? "true" : "false"} onClick=${() => timeOutFor(usual.length)}>${usual.name}</button>`)}
     </div>
     <div class="fields">
       <${LimitField} id="timeout-length" label=${t("now.duration")} isText=${true} hint=${t("people.duration-hint")} value=${length} fixed=${isBusy} error=${form.errors.length}

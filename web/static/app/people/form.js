@@ -3,10 +3,11 @@
 
 import { t } from "../../text/text.js";
 import * as changes from "../changes/user.js";
-import { state } from "../core/state.js";
+import { state, timeoutsHere } from "../core/state.js";
 import { overrideDraft, overrideErrors, overrideField, overrideOf } from "./override.js";
 import { change, reload } from "./people.js";
 import { loadWeek } from "./week.js";
+import { timeoutName } from "../words/silence.js";
 /** @import { Mistake } from "../core/api.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Card, Person } from "./people.js" */
@@ -31,7 +32,7 @@ const isBusy = () => Boolean(state.changes[shown().id]?.busy);
 const drafts = {
   /** @param {Card} card */
   grant: (card) => ({ messages: "10", limit: changes.grantedUsually(card) }),
-  timeout: () => ({ length: "10m", reason: "" }),
+  timeout: () => ({ length: timeoutName(timeoutsHere().lengths[0]), reason: timeoutsHere().reason }),
   ban: () => ({ reason: "" }),
   lift: () => ({}),
   exempt: () => ({ length: "10m" }),
@@ -91,7 +92,7 @@ function end(person) {
 /** @type {Partial<Record<Kind, (draft: any, card: Card) => Record<string, string>>>} */
 const checks = {
   timeout: ({ length }) => (length.trim() ? {} : { length: t("people.wrong-length") }),
-  grant: ({ messages }) => (/^[1-9]\d*$/.test(messages.trim()) ? {} : { messages: t("people.wrong-count") }),
+  grant: ({ messages }) => (/^[1-9]\d*$/.test(messages.trim()) ? {} : { messages: t("now.wrong-count") }),
   override: overrideErrors,
 };
 
@@ -132,6 +133,13 @@ export async function submit() {
   const { form } = person;
   if (Object.keys(form.errors).length > 0 || isOutdated(person)) return;
   await show(person, requests[form.kind](person, form.draft));
+}
+
+// timeOutFor times the user out at once, with the reason of the open form.
+/** @param {string} length */
+export function timeOutFor(length) {
+  edit({ length: timeoutName(length) });
+  return submit();
 }
 
 // pardon pardons the last throttled message and all throttled messages before it without a gap.

@@ -132,13 +132,13 @@ const unseen = { arrived: 0, left: 0 };
 const take = {
   snapshot(frame) {
     update((s) => {
-      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, ...unseen, until: Date.parse(user.may_speak_at) }]));
+      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, ...unseen, ...times(frame, user) }]));
     });
     policyChanged(frame.policy);
   },
   throttled(frame) {
     update((s) => {
-      for (const user of frame.users ?? []) put(s.users, user);
+      for (const user of frame.users ?? []) put(s.users, user, frame);
       for (const id of frame.gone ?? []) leave(s.users, id);
     });
     announce();
@@ -148,8 +148,11 @@ const take = {
   },
 };
 
-/** @param {Map<string, User>} users @param {Api.Throttled} user */
-function put(users, user) {
+/** @param {Api.Frame} frame @param {Api.Throttled} user */
+const times = (frame, user) => ({ until: Date.parse(user.may_speak_at), toldAt: Date.parse(frame.now) });
+
+/** @param {Map<string, User>} users @param {Api.Throttled} user @param {Api.Frame} frame */
+function put(users, user, frame) {
   const known = users.get(user.user_id);
   const isNew = !known || known.leaving || (user.held && !known.held);
   const hasLeft = !user.held && known?.held;
@@ -158,7 +161,7 @@ function put(users, user) {
     ...user,
     arrived: isNew ? Date.now() : known.arrived,
     left: hasLeft ? Date.now() : (known?.left ?? 0),
-    until: Date.parse(user.may_speak_at),
+    ...times(frame, user),
   });
   if (hasLeft) setTimeout(() => update(() => {}), farewell);
 }

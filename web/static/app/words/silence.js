@@ -4,7 +4,7 @@
 import { rich, sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { authorName } from "./author.js";
-import { clock, length, toMinute, wait } from "./time.js";
+import { clock, seconds, toMinute, wait } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 
 // silenceWords describes a timeout or ban: "a timeout by anna until 14:03:22 CET". An unknown
@@ -47,14 +47,38 @@ function replaced(before, me, zone) {
   return before && t("words.replaces-said", { silence: silenceWords({ ...before, by: before.by === me ? "" : before.by }, zone) });
 }
 
-// timeoutLengths are the usual durations of a timeout.
-export const timeoutLengths = [
-  { length: "30s", get name() { return wait(30_000); } },
-  { length: "1m", get name() { return wait(60_000); } },
-  { length: "10m", get name() { return wait(600_000); } },
-  { length: "1h", get name() { return wait(3_600_000); } },
-  { length: "1d", get name() { return length(86_400); } },
-];
+// silenceDone describes a timeout or ban that was given: "timed out for 10 min by anna". An unknown
+// author is left out.
+/** @param {Api.Silence} silence */
+export function silenceDone({ banned, until, at, by }) {
+  const whose = { by: authorName(by) };
+  if (banned) return by ? t("words.banned-by", whose) : t("words.banned");
+  const end = Date.parse(until ?? ""), begin = Date.parse(at ?? "");
+  if (begin > 0) {
+    const length = wait(rounded(end - begin));
+    return by ? t("words.timed-out-for-by", { length, ...whose }) : t("words.done-timeout-length", { length });
+  }
+  const time = toMinute(end);
+  return by ? t("words.timed-out-until-by", { time, ...whose }) : t("words.timed-out", { time });
+}
+
+const minute = 60_000, second = 1000; // ms
+
+// rounded returns a timeout's duration as it was asked for: its beginning and end may come from
+// different clocks.
+/** @param {number} ms */
+function rounded(ms) {
+  const minutes = Math.round(ms / minute) * minute;
+  return minutes > 0 && Math.abs(ms - minutes) <= 2 * second ? minutes : Math.round(ms / second) * second;
+}
+
+// timeoutName writes the duration of a usual timeout: "10 min".
+/** @param {string} length */
+export const timeoutName = (length) => wait(seconds(length) * second);
+
+// timeoutsByLength lists usual timeouts, the shortest first.
+/** @param {string[]} lengths */
+export const timeoutsByLength = (lengths) => [...new Set(lengths)].sort((a, b) => seconds(a) - seconds(b)).map((length) => ({ length, name: timeoutName(length) }));
 
 // banWarning says what a ban does.
 export const banWarning = () => t("words.ban-warning");

@@ -1,0 +1,83 @@
+// @ts-check
+// What was last done to a user, and whether they are timed out or banned. chatguard tells both with
+// each frame, whoever did it. What this tab has just done counts until a frame tells something
+// later.
+
+import { t } from "../../text/text.js";
+import { inForce, state } from "../core/state.js";
+import { authorName } from "../words/author.js";
+import { outcomeWords } from "../words/penalties.js";
+import { silenceDone } from "../words/silence.js";
+/** @import { TextKey } from "../../text/text.js" */
+/** @import { Outcome } from "../changes/user.js" */
+/** @import { User } from "../core/state.js" */
+
+/** @typedef {{word: string, kind: string, detail: string}} Deed kind is the class of a chip */
+
+const echo = 1000; // within this time after a change, a frame may still tell the state before it, ms
+
+// silenceNow returns a user's timeout or ban in force, or null.
+/** @param {User} user */
+export function silenceNow(user) {
+  const own = state.changes[user.user_id];
+  return inForce(own?.silenced !== undefined && !own.busy && isLatest(own, user) ? own.silenced : user.silenced);
+}
+
+// deedOf says what was last done to a user, by this tab, another person or chatguard.
+/** @param {User} user @returns {Deed} */
+export function deedOf(user) {
+  const own = state.changes[user.user_id];
+  if (own?.busy) return { word: t("now.saving"), kind: "pending", detail: "" };
+  if (own && !own.isUnsent && own.at >= Date.parse(user.at) && isLatest(own, user)) return ownWords(own);
+  const { act, silenced } = user, silence = inForce(silenced);
+  if (act && timeOf(act) >= Date.parse(user.at) && !(silence && (silences(act.action) || timeOf(silence) > timeOf(act)))) {
+    return { word: actWords(act), kind: "changed", detail: "" };
+  }
+  if (silence && !isPenalty(silence, user)) return { word: silenceDone(silence), kind: silence.banned ? "banned" : "timed-out", detail: "" };
+  return user.total > 0 ? outcomeWords(user) : { word: "", kind: "", detail: "" };
+}
+
+/** @param {{at?: string}} of */
+const timeOf = ({ at }) => Date.parse(at ?? "") || 0;
+
+/** @param {string} action */
+const silences = (action) => action === "timeout" || action === "ban";
+
+// isPenalty reports whether the outcome of the user's last message tells of this timeout or ban.
+/** @param {Api.Silence} silence @param {User} user */
+const isPenalty = ({ banned, by }, { outcome: { action, result } }) => by === "chatguard" && result === "done" && action === (banned ? "ban" : "timeout");
+
+// isLatest reports whether nothing that chatguard has told of a user contradicts a change of this
+// tab. If the change failed or its answer was lost, whatever was done since it was sent does.
+/** @param {Outcome} own @param {User} user */
+function isLatest(own, { act, silenced, toldAt }) {
+  const silence = inForce(silenced);
+  if (own.problem) return !(own.isConflict && silence) && !(act && timeOf(act) >= own.sentAt) && !(silence && timeOf(silence) >= own.sentAt);
+  if (act && timeOf(act) > (isOwn(act, own) ? own.at + echo : own.at)) return false;
+  if (silence && timeOf(silence) > own.at && !isMine(silence)) return false;
+  if (!own.silenced) return own.silenced === undefined || !silence || toldAt <= own.at + echo;
+  if (!inForce(own.silenced) || (silence && !isMine(silence) && !isMine(own.silenced))) return false;
+  return toldAt <= own.at + echo || Boolean(silence && isMine(silence));
+}
+
+/** @param {{by: string}} of */
+const isMine = ({ by }) => by === state.me.author;
+
+/** @param {NonNullable<User["act"]>} act @param {Outcome} own */
+const isOwn = ({ author, action }, own) => author === state.me.author && action === own.action;
+
+/** @param {Outcome} outcome @returns {Deed} */
+function ownWords({ problem, isUnknown, done, sentence, severity, isPartial, isSaved }) {
+  if (problem) return { word: isUnknown ? t("now.unconfirmed") : t("now.refused"), kind: "failed", detail: problem };
+  const kind = !isSaved || isPartial ? "partly" : severity || "changed";
+  return { word: done, kind, detail: isSaved ? (isPartial ? sentence : "") : t("now.not-saved") };
+}
+
+/** @type {Record<string, TextKey>} */
+const acts = {
+  timeout: "now.act-timeout", ban: "now.act-ban", lift: "now.act-lift", pardon: "now.act-pardon", unpardon: "now.act-unpardon",
+  grant: "now.act-grant", exempt: "now.act-exempt", reset: "now.act-reset", override: "now.act-override",
+};
+
+/** @param {NonNullable<User["act"]>} act */
+const actWords = ({ action, author }) => t(acts[action] ?? "now.act-override", { by: authorName(author) });

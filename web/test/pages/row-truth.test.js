@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { advance, all, answer, click, find, goTo, hangUp, open, refuse, see, send, state, text, texts, usualAnswer } from "../../testing/page.js";
+
+const [spammer] = usualAnswer("frame").users;
+const row = ".row[data-user='42']:not(.leaving)";
+const part = (name) => text(`${row} .${name}`);
+const title = (name) => find(`${row} .${name}`).title;
+const control = (name) => find(`#${name}-of-42`);
+const slots = () => ["pardon", "timeout", "ban", "lift", "menu"].map((name) => (control(name).getAttribute("aria-disabled") === "true" ? "-" : name)).join(" ");
+const tabs = () => texts(".tab-count").join("/");
+const inSeconds = (seconds) => new Date(Date.now() + 1000 * seconds).toISOString();
+const acts = (request, body) => answer(request.replace(" ", " /channels/7/users/42/"), body);
+
+// tell sends a frame that says something else about the spammer than the usual one.
+const tell = (changes = {}) => send({ type: "throttled", users: [{ ...spammer, ...changes }] });
+
+// silencedBy is a row of a user who is timed out for some seconds, or banned.
+function silencedBy(by, seconds, more = {}) {
+  const until = seconds ? inSeconds(seconds) : undefined;
+  return { silenced: { banned: !seconds, at: inSeconds(0), by, ...(until && { until }) }, may_speak_at: until ?? null, never: !until, ...more };
+}
+const did = (action, author, seconds = 0) => ({ act: { action, author, at: inSeconds(seconds) } });
+
+async function openNow(users = [spammer], page = "now") {
+  answer("frame", { ...usualAnswer("frame"), users });
+  await open(page);
+}
+
+test("row: tells when the user may really write, and who decided that", async () => {
+  await openNow();
+  await see(() => part("left") === "writes again in 10 min");
+  assert.equal(title("may-speak"), "Throttled by the limit burst");
+  tell(silencedBy("token:anna", 3600));
+  await see(() => part("left") === "writes again in 1 h" && part("deed") === "timed out for 1 h by anna (token)");
+  assert.equal(title("may-speak"), "timed out for 1 h by anna (token)");
+  tell({ silenced: { banned: false, at: inSeconds(0), until: inSeconds(30), by: "chatguard" }, penalty: "timeout 30s", outcome: { ...spammer.outcome, action: "timeout", result: "done" } });
+  await see(() => part("left").startsWith("writes again in 9 min") && title("may-speak") === "Throttled by the limit burst" && part("deed") === "timed out for 30 s");
+  tell(silencedBy("twitch:kim"));
+  await see(() => part("left") === "until unbanned" && title("may-speak") === "banned by kim on Twitch" && part("deed") === "banned by kim on Twitch");
+  tell(silencedBy("", 60));
+  await see(() => part("deed") === "timed out for 1 min");
+});
+
+test("row: each action keeps its place, whatever the user’s state", async () => {
+  await openNow();
+  const order = () => all(`${row} .acts button`).map(({ id }) => id.split("-")[0]).join(" ");
+  const steps = [
+    [{}, "pardon timeout ban - menu"],
+    [silencedBy("anna", 600), "pardon timeout ban lift menu"],
+    [silencedBy("anna"), "pardon - - lift menu"],
+    [silencedBy("twitch:kim", 600, { total: 0, count: 0, strikes: 0, limit: "", text: "", outcome: { ...spammer.outcome, entry: 0 } }), "- timeout ban lift menu"],
+  ];
+  for (const [changes, want] of steps) {
+    tell(changes);
+    await see(() => slots() === want);
+    assert.equal(order(), "pardon timeout ban lift menu");
+    for (const name of ["pardon", "timeout", "ban", "lift"]) assert.equal(Boolean(control(name).title) || name === "pardon", true, name);
+  }
+  assert.deepEqual([part("said"), part("count"), part("limit")], ["no throttled message", "", ""]);
+  assert.equal(control("pardon").title, "nothing to pardon, because no message was throttled");
+});
+
+test("row: says what another person did, until the user writes again", async () => {
+  await openNow();
+  for (const [action, said] of [
+    ["pardon", "pardoned by anna (link)"], ["unpardon", "pardon undone by anna (link)"], ["grant", "granted messages by anna (link)"], ["exempt", "exempted by anna (link)"],
+    ["reset", "reset by anna (link)"], ["override", "custom limits by anna (link)"], ["lift", "timeout or ban ended by anna (link)"], ["timeout", "timed out by anna (link)"],
+  ]) {
+    tell(did(action, "link:anna"));
+    await see(() => part("deed") === said);
+  }
+  tell({ ...silencedBy("twitch:mo", 600), ...did("pardon", "link:anna", -1) }); // the timeout is later
+  await see(() => part("deed") === "timed out for 10 min by mo on Twitch");
+  tell({ ...did("pardon", "link:anna"), at: inSeconds(1) });
+  await see(() => part("deed") === "deleting…");
+});
+
+const timeout = (by, seconds) => ({ banned: false, at: inSeconds(0), until: inSeconds(seconds), by });
+
+test("row: what this tab did doesn’t contradict what chatguard tells later", async () => {
+  acts("POST timeout", () => ({ saved: true, already: false, silenced: timeout("owner", 600), undo: "timeout" }));
+  await openNow();
+  await click(control("timeout"));
+  await see(() => part("deed").startsWith("timed out until") && slots() === "pardon timeout ban lift menu");
+  tell({ at: inSeconds(-9) }); // sent before the timeout, which a frame tells a moment later
+  await see(() => part("deed").startsWith("timed out until") && slots() === "pardon timeout ban lift menu");
+  tell({ ...silencedBy("owner", 600), ...did("timeout", "owner") });
+  await see(() => part("deed").startsWith("timed out until"));
+  await advance(3000);
+  tell({ ...silencedBy("twitch:kim"), at: inSeconds(-9) });
+  await see(() => part("deed") === "banned by kim on Twitch" && slots() === "pardon - - lift menu");
+  tell({ at: inSeconds(-9) }); // somebody has unbanned them on Twitch
+  await see(() => part("deed") === "deleting…" && slots() === "pardon timeout ban - menu");
+  await click(control("timeout"));
+  await see(() => part("deed").startsWith("timed out until"));
+  await advance(3000);
+  tell({ ...did("lift", "token:anna"), at: inSeconds(-9) });
+  await see(() => part("deed") === "timeout or ban ended by anna (token)" && slots() === "pardon timeout ban - menu");
+});
+
+test("row: two moderators at the same moment", async () => {
+  acts("POST timeout", () => {
+    tell({ ...silencedBy("token:kim"), ...did("ban", "token:kim") });
+    return refuse(422, "The user is banned, so a timeout changes nothing: unban them first.");
+  });
+  acts("POST ban", () => ({ saved: true, already: true, silenced: { banned: true, by: "token:kim" } }));
+  await openNow();
+  await click(control("timeout"));
+  await see(() => text(".question .error").startsWith("The user is banned") && part("deed") === "banned by kim (token)" && slots() === "pardon - - lift menu");
+
+  tell(); // unbanned
+  await see(() => slots() === "pardon timeout ban - menu");
+  await click(control("ban"));
+  await click(".question .primary");
+  await see(() => part("deed") === "already banned" && slots() === "pardon - - lift menu");
+  tell(silencedBy("token:kim"));
+  await see(() => part("deed") === "banned by kim (token)");
+});
+
+test("row: an act whose answer is lost is not confirmed until chatguard tells the truth", async () => {
+  await openNow();
+  for (const lost of [refuse(0), refuse(503, "The chat did not confirm in time.", { unconfirmed: true })]) {
+    acts("POST timeout", lost);
+    await click(control("timeout"));
+    await see(() => part("deed").startsWith("not confirmed: ") && slots() === "pardon timeout ban - menu");
+    tell({ at: inSeconds(-9) });
+    await advance(2000);
+    assert.match(part("deed"), /^not confirmed: /);
+    tell({ ...silencedBy("owner", 600), at: inSeconds(-9) });
+    await see(() => part("deed") === "timed out for 10 min by owner" && slots() === "pardon timeout ban lift menu");
+    tell({ at: inSeconds(-9) });
+    await advance(100);
+  }
+});
+
+test("row: while the feed is cut, what this tab did is what is known", async () => {
+  acts("POST timeout", () => ({ saved: true, already: false, silenced: timeout("owner", 600), undo: "timeout" }));
+  await openNow();
+  answer("GET /channels", refuse(0));
+  hangUp();
+  await click(control("timeout"));
+  await see(() => part("deed").startsWith("timed out until") && slots() === "pardon timeout ban lift menu");
+});
+
+test("now: the tabs list who is throttled, who is silenced, and who was throttled a short time ago", async () => {
+  const user = (id, changes) => ({ ...spammer, user_id: String(id), login: `user_${id}`, display_name: "", ...changes });
+  await openNow([
+    user(1, { silenced: timeout("anna", 600), may_speak_at: inSeconds(600) }),
+    user(2),
+    user(3, { held: false, silenced: { banned: true, at: inSeconds(-7200), by: "twitch:kim" }, never: true, total: 0, count: 0, at: inSeconds(-7200) }),
+    user(4, { observed: true, silenced: timeout("anna", 600) }),
+    user(5, { observed: true }),
+    user(6, { held: false, at: inSeconds(-599) }),
+  ]);
+  const shown = () => all(".row:not(.leaving)").map((one) => one.dataset.user).sort().join("");
+  const figure = (name) => texts(".figures div").find((one) => one.startsWith(name));
+  await see(() => tabs() === "4/3/5" && shown() === "1245" && figure("Users throttled now") === "Users throttled now 3" && figure("Observed only") === "Observed only 1");
+  await goTo("now?tab=silenced");
+  await see(() => shown() === "134" && text(".row[data-user='3'] .left") === "until unbanned");
+  await goTo("now?tab=recent");
+  await see(() => shown() === "12456");
+  await advance(2000);
+  await see(() => shown() === "1245" && tabs() === "4/3/4");
+  await goTo("now?tab=silenced");
+  send({ type: "throttled", users: [user(1), user(4)], gone: ["3"] });
+  await see(() => text(".nobody").startsWith("Nobody is timed out, and nobody was banned in the last 24 hours."));
+});
+
+test("row: the row under the pointer stays in place while another one shows an answer", async () => {
+  acts("POST pardon", { saved: true, id: 9, by: "owner", at: spammer.at, undo_until: "2026-11-03T12:05:00Z", again: false, first: 1, last: 2, since: spammer.at, messages: 4, has_older: false, deleted: 0, strikes_taken: 0, strikes_left: 0, dropped: 0, silence: "none" });
+  const other = { ...spammer, user_id: "43", login: "other", display_name: "" };
+  await openNow([other, spammer]);
+  await see(() => find(".row[data-user='43']")?.dataset.index === "1");
+  await click(control("pardon"));
+  await see(() => find(".question"));
+  const point = (element) => {
+    const event = new Event("pointermove", { bubbles: true });
+    element.dispatchEvent(Object.assign(event, { pointerType: "mouse" }));
+  };
+  point(find(".row[data-user='43'] .said"));
+  const places = () => ["42", "43", "44", "45"].map((id) => find(`.row[data-user='${id}']`)?.dataset.index ?? "-").join("");
+  send({ type: "throttled", users: ["44", "45"].map((user_id) => ({ ...other, user_id, login: user_id })) });
+  await see(() => places() === "0132");
+  assert.equal(state.held.asks, "answer");
+  point(find(".question"));
+  await see(() => places() === "0321");
+});
+
+test("row: hostile names of moderators are only text", async () => {
+  await openNow();
+  tell(silencedBy("token:<b>anna</b>\u202e", 600));
+  await see(() => part("deed").startsWith("timed out for 10 min by <b>anna</b>"));
+  assert.equal(all(`${row} b`).length, 0);
+});
