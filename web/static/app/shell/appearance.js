@@ -4,6 +4,7 @@
 
 {
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const forced = matchMedia("(forced-colors: active)"); // pictures then need the theme that fits the system's colours
 
   const stored = () => {
     try {
@@ -21,14 +22,15 @@
   /** @param {{theme?: unknown, density?: unknown}} news */
   const apply = (news) => {
     chosen = news;
-    const isDark = chosen.theme === "dark" || (chosen.theme !== "light" && dark.matches);
+    const theme = forced.matches ? "system" : chosen.theme;
+    const isDark = theme === "dark" || (theme !== "light" && dark.matches);
     const { dataset } = document.documentElement;
     dataset.theme = isDark ? "dark" : "light";
     dataset.density = chosen.density === "compact" ? "compact" : "comfortable";
     dispatchEvent(new Event("themechange"));
   };
 
-  dark.addEventListener("change", () => apply(chosen));
+  for (const one of [dark, forced]) one.addEventListener("change", () => apply(chosen));
   addEventListener("storage", () => apply(stored())); // chosen in another window
   addEventListener("appearance", (event) => apply(/** @type {CustomEvent} */ (event).detail));
   apply(stored());
