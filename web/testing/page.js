@@ -65,13 +65,13 @@ window.addEventListener("error", ({ message }) => server.faults.push(message));
 const initial = structuredClone(state);
 const { fetch } = globalThis;
 const { loadTexts } = await import("./texts.js");
-await loadTexts("admin", "device", "entries", "lab", "limits", "now", "overlay", "people", "records", "rules", "shell", "start", "viewer", "webhooks", "widgets", "words");
+await loadTexts("admin", "device", "entries", "lab", "limits", "now", "overlay", "people", "records", "rules", "shell", "start", "unread", "viewer", "webhooks", "widgets", "words");
 globalThis.fetch = fetch;
 
 // What the pages load later is loaded now: a file takes real time, while the clock of the tests moves.
 const later = [
   "limits/page.js", "people/page.js", "records/journal-page.js", "records/audit-page.js", "admin/page.js", "start/checklist.js", "start/first-run.js",
-  "shell/alerts-dialog.js", "shell/device.js", "shell/keys-dialog.js", "shell/palette.js",
+  "shell/alerts-dialog.js", "shell/device.js", "shell/keys-dialog.js", "shell/palette.js", "shell/waiting-page.js",
 ];
 await Promise.all(later.map((part) => import(`../static/app/${part}`)));
 

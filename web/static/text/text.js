@@ -29,6 +29,7 @@
  * @property {typeof import("./en/rules.json")} rules
  * @property {typeof import("./en/shell.json")} shell
  * @property {typeof import("./en/start.json")} start
+ * @property {typeof import("./en/unread.json")} unread
  * @property {typeof import("./en/webhooks.json")} webhooks
  * @property {typeof import("./en/widgets.json")} widgets
  * @property {typeof import("./en/words.json")} words

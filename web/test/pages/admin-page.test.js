@@ -55,6 +55,20 @@ test("admin: a token is made, shown once and ended", async () => {
   await see(() => shows("No tokens.") && !shows("Signed in with a token"));
 });
 
+test("admin: works before any channel is known", async () => {
+  const unidentified = [{ login: "gardenhour", reason: "unreachable" }];
+  answer("GET /channels", { channels: [], unidentified });
+  answer("frame", { ...usualAnswer("frame"), channel: "", channels: [], unidentified, users: [], policy: null });
+  answer("POST /tokens", { token: "secret-of-berta" });
+  await openAdmin();
+  await see(() => shows("No tokens.") && shows("Webhooks"));
+  assert.ok(!shows("Twitch can’t be reached") && !find(".overlay-card"));
+  await click("#new-token");
+  await write("#access-name", "berta", { leave: false });
+  await click("#access-make");
+  await see(() => text(".new-secret code") === "secret-of-berta");
+});
+
 test("admin: a link is made, and sessions are ended", async () => {
   const theirs = { ...own, name: "clara", access: "moderate", from: "link", id: "theirs", channels: { 7: "moderate", 9: "view" }, used: undefined };
   const link = { name: "clara", access: "view", from: "link", id: "l1", made: own.begun, expires: "2026-11-03T13:00:00Z" };

@@ -227,8 +227,8 @@ test("switches: viewers see the state", async () => {
 
 test("now: without a connection to the chat, no messages are seen", async () => {
   await openWith();
-  for (const [name, connection, isCutOff] of [["Twitch", "connecting", true], ["Twitch", "disconnected", true], ["Twitch", "connected", false], ["Token", "refused", false], ["#somechannel", "not read", true], ["#other", "not read", false]]) {
-    sendStatus({ connections: [{ name, state: connection }] });
+  for (const [reason, isCutOff] of [["joining", true], ["unreachable", true], [undefined, false], ["banned", true]]) {
+    sendChannel({ unread: reason && { reason } });
     await see(() => text(".nobody").includes("Not connected to chat: chatguard sees no messages.") === isCutOff);
   }
 });

@@ -96,13 +96,75 @@ for (const page of ["now", "limits"]) {
   });
 }
 
-test("channels: the first one isn't read", async () => {
-  answer("GET /channels", { channels: [] });
-  const connections = [{ name: "Twitch", state: "connected" }, { name: "#nosuch", state: "not read", detail: "Twitch has no channel of this name: correct `twitch.channels`" }];
-  answer("frame", { ...usualAnswer("frame"), channel: "", channels: [], users: [], policy: null, status: { ...usualStatus, connections } });
+// waitFor answers as chatguard does while it knows the ID of no channel.
+function waitFor(unidentified, changes) {
+  answer("GET /channels", { channels: [], unidentified });
+  answer("frame", { ...usualAnswer("frame"), channel: "", channels: [], unidentified, users: [], policy: null, status: { ...usualStatus, ...changes } });
+}
+
+const cutOff = { connections: [{ name: "Twitch", state: "disconnected", detail: "no such host; connecting again in 5.4s" }] };
+
+test("channels: none is known without Twitch, and the placeholder says what to do", async () => {
+  const noAddress = { reason: "no address", detail: "lookup irc.chat.twitch.tv: no such host" };
+  waitFor([{ login: "one", ...noAddress }, { login: "two", ...noAddress }], cutOff);
+  for (const page of ["now", "limits", "people", "journal", "audit"]) {
+    await open(page);
+    await see(() => texts("main .headline").join() === "Twitch can’t be reached: its address wasn’t found (DNS).");
+    assert.match(text("main"), /the network, DNS and firewall .* Run chatguard doctor there .* chatguard keeps trying\. lookup irc\.chat\.twitch\.tv: no such host$/);
+    assert.equal(text("header .channel"), "#one, #two");
+  }
+  answer("frame", usualAnswer("frame"));
+  sendStatus({}, { channels: [channel] });
+  await see(() => text("header .channel") === "#somechannel" && text("main").includes("No changes yet."));
+});
+
+test("channels: each reason has its own words", async () => {
+  for (const [reason, what, todo] of [
+    ["joining", "Joining the channel on Twitch…", "This takes a few seconds."],
+    ["no channel", "There is no channel #nosuch on Twitch, or it is suspended.", "Correct twitch.channels in chatguard.toml, then run chatguard reload."],
+    ["banned", "The bot is banned in #nosuch.", "Ask the broadcaster to unban the bot. chatguard then joins by itself."],
+    ["no token", "The bot isn’t connected yet. Chat can’t be read over EventSub without it.", "Connect the bot in the setup checklist, or run chatguard login on the computer that runs chatguard."],
+    ["other", "Twitch doesn’t let chatguard into #nosuch.", "Run chatguard doctor on the computer that runs chatguard to see what fails. why"],
+  ]) {
+    waitFor([{ login: "nosuch", reason, detail: "why" }]);
+    await open();
+    await see(() => text("main .waiting") === `${what} ${todo}`);
+  }
+  waitFor([{ login: "nosuch", reason: "no channel" }, { login: "den", reason: "banned" }]);
   await open();
-  await see(() => text("main").includes("#nosuch not read Twitch has no channel of this name: correct twitch.channels"));
-  assert.doesNotMatch(text("main"), /Joining/);
+  await see(() => texts("main .waiting .headline").join() === "There is no channel #nosuch on Twitch, or it is suspended.,The bot is banned in #den.");
+});
+
+test("channels: people who may not see all of them know only that Twitch is cut off", async () => {
+  waitFor(undefined, cutOff);
+  await open();
+  await see(() => text("main .headline") === "Twitch can’t be reached." && text("header .channel") === "no channel");
+});
+
+test("channels: one of two isn't known", async () => {
+  const unidentified = [{ login: "nosuch", reason: "no channel" }];
+  answer("GET /channels", { channels: [channel], unidentified });
+  answer("frame", { ...usualAnswer("frame"), unidentified });
+  await open();
+  await see(() => texts("header .channel option").join() === "#somechannel,#nosuch not read");
+  assert.deepEqual(all("header .channel option").map((option) => option.disabled), [false, true]);
+  assert.equal(text(".unread-note"), "");
+});
+
+test("channels: a known one isn't read", async () => {
+  const cut = (unread) => sendStatus(unread && cutOff, { channels: [{ ...channel, unread }] });
+  await open();
+  await see(() => find(".users"));
+  cut({ reason: "joining" });
+  cut({ reason: "unreachable", detail: "connection refused" });
+  await see(() => text(".unread-note [role=status]").startsWith("#somechannel isn’t being read. Twitch can’t be reached. Check status.twitch.tv") && find(".users"));
+  assert.equal(text(".unread-note .muted"), "connection refused");
+  cut({ reason: "joining" });
+  await see(() => text(".unread-note") === "");
+  cut({ reason: "banned", detail: "You are permanently banned" });
+  await see(() => text(".unread-note") === "#somechannel isn’t being read. The bot is banned in #somechannel. Ask the broadcaster to unban the bot. chatguard then joins by itself.");
+  cut();
+  await see(() => text(".unread-note") === "");
 });
 
 test("channels: one of several, in the address", async () => {

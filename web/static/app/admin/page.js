@@ -20,8 +20,9 @@ export function AdminPage({ state }) {
       ? html`
         <div class="cards">
           ${mayOwnAll() ? html`<${AccessCard} state=${state} />` : html`<p class="muted">${t("admin.installation-only")}</p>`}
-          ${!state.channel.startsWith("check:") && html`<${ModeratorsCard} key=${state.channel} state=${state} />`}
-          ${mayOwnAll() && html`<${OverlayCard} key=${state.channel} state=${state} /><${WebhooksCard} state=${state} />`}
+          ${state.channel && !state.channel.startsWith("check:") && html`<${ModeratorsCard} key=${state.channel} state=${state} />`}
+          ${mayOwnAll() && state.channel && html`<${OverlayCard} key=${state.channel} state=${state} />`}
+          ${mayOwnAll() && html`<${WebhooksCard} state=${state} />`}
         </div>`
       : html`<p class="none muted">${t("admin.owners-only")}</p>`}
   `;

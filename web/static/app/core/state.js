@@ -29,6 +29,7 @@
  * @typedef {Status["connections"][number]} Connection
  * @typedef {Status["database"]} Database
  * @typedef {NonNullable<Status["shared"]>} Shared
+ * @typedef {NonNullable<Api.Channel["unread"]>} Unread
  * @typedef {Record<string, string>} Query
  * @typedef {{user_id: string, login?: string, display_name?: string}} Named
  */
@@ -84,6 +85,7 @@
  * @property {Page} route the page shown
  * @property {Query} query the address bar's parameters without the channel
  * @property {Api.Channel[]} channels
+ * @property {Api.Unidentified[]} unidentified channels whose IDs aren't known yet
  * @property {string} wanted the ID of the channel in the address bar; empty means the first
  * @property {string | null} channel the ID of the channel shown; empty if there is none, null
  *   before that is known
@@ -138,6 +140,7 @@ export const state = {
   route: "now",
   query: {},
   channels: [],
+  unidentified: [],
   wanted: "",
   channel: null,
   feed: { state: "connecting", lastFrame: 0 },
@@ -300,6 +303,14 @@ export const channelName = ({ login, id }) => shownName(login) || shownID(id);
 export function loginOf(user) {
   const login = shownName(user.login);
   return login.toLowerCase() === nameOf(user).toLowerCase() ? "" : login;
+}
+
+// unreadHere returns why the channel shown isn't read, or undefined if it is read. Without a channel,
+// it is about the first whose ID isn't known yet.
+/** @returns {Unread | undefined} */
+export function unreadHere() {
+  const { channels, channel, unidentified } = state;
+  return channel ? channels.find(({ id }) => id === channel)?.unread : unidentified[0];
 }
 
 // channelZone returns the time zone of the channel shown; empty before it is known.

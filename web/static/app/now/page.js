@@ -4,7 +4,7 @@
 import { commas, locale, number, t, table } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
-import { standing } from "../core/state.js";
+import { standing, unreadHere } from "../core/state.js";
 import { heldRow } from "./held-row.js";
 import { ListBar } from "./list-bar.js";
 import { NodesCard } from "./nodes.js";
@@ -19,6 +19,7 @@ import { DatabaseNote } from "../widgets/database-note.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
 import { SharedNote } from "../widgets/shared-note.js";
+import { UnreadNote } from "../widgets/unread-note.js";
 import { clock } from "../words/time.js";
 /** @import { State, Status } from "../core/state.js" */
 /** @import { View } from "./view.js" */
@@ -40,6 +41,7 @@ export function NowPage({ state }) {
   return html`
     <${PageHead} title=${pages.now}><${ChannelSwitches} state=${state} /><//>
     <${SwitchStates} state=${state} />
+    <${UnreadNote} state=${state} />
     <${DatabaseNote} database=${status?.database} policy=${policy} />
     <${SharedNote} shared=${status?.shared} />
     <${NodesCard} state=${state} />
@@ -140,16 +142,14 @@ const nobody = table({ held: "shell.nobody-throttled", silenced: "now.nobody-sil
 // Nobody replaces an empty table.
 /** @param {{state: State, view: View, recent: number}} props */
 function Nobody({ state, view, recent }) {
-  const { status, feed, channels, channel } = state;
+  const { status, feed } = state;
   if (feed.state === "lost") return html`<div class="nobody"><p class="headline">${t("now.no-data", { time: clock(feed.lastFrame) })}</p></div>`;
-  const own = `#${channels.find(({ id }) => id === channel)?.login}`;
-  const isCutOff = status.connections.some(({ name, state: is }) => (name === "Twitch" && (is === "connecting" || is === "disconnected")) || (name === own && is === "not read"));
   return html`
     <div class="nobody">
       <p class="headline">${nobody[view.tab]}</p>
       <p>${lastMinute(status)}</p>
       ${view.tab === "held" && recent > 0 && html`<p><a href=${addressOf(state, view, { tab: "recent" })}>${t("now.recent", { n: recent })}</a></p>`}
-      ${isCutOff && html`<p class="warn-text">${t("now.cut-off")}</p>`}
+      ${unreadHere() && html`<p class="warn-text">${t("now.cut-off")}</p>`}
     </div>
   `;
 }

@@ -2,7 +2,7 @@
 // The header of every page: pages, channel, the state of chatguard, and the signed-in user. It is a
 // sidebar in wide windows.
 
-import { sentences, t } from "../../text/text.js";
+import { commas, sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
 import { fragment, labPage, linkTo, pages, shownPages } from "../core/route.js";
@@ -42,15 +42,16 @@ export function Header({ state }) {
 }
 
 /** @param {{state: State}} props */
-function ChannelPicker({ state: { channels, channel, route } }) {
-  if (channels.length === 0) return html`<span class="channel muted">${t("shell.no-channel")}</span>`;
-  if (channels.length === 1) return html`<span class="channel" title="#${channelName(channels[0])}">#<bdi>${channelName(channels[0])}</bdi></span>`;
+function ChannelPicker({ state: { channels, unidentified, channel, route } }) {
+  if (channels.length === 0) return html`<span class="channel muted">${commas(unidentified.map(({ login }) => `#${login}`)) || t("shell.no-channel")}</span>`;
+  if (channels.length === 1 && unidentified.length === 0) return html`<span class="channel" title="#${channelName(channels[0])}">#<bdi>${channelName(channels[0])}</bdi></span>`;
   /** @param {{target: HTMLSelectElement}} event */
   const pick = (event) => (location.hash = fragment(route, event.target.value));
   return html`
     <label class="channel"><span class="unseen">${t("shell.channel")}</span>
       <select value=${channel} onChange=${pick}>
         ${channels.map((one) => html`<option value=${one.id} selected=${one.id === channel}>#${channelName(one)}</option>`)}
+        ${unidentified.map(({ login, reason }) => html`<option key=${login} disabled>${t("shell.connection", { name: `#${login}`, state: reason === "joining" ? t("shell.state-connecting") : t("shell.state-unread") })}</option>`)}
       </select>
     </label>
   `;

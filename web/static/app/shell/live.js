@@ -87,6 +87,7 @@ async function lost(code, reason) {
       update((s) => {
         s.me = me.body; // rights may have changed
         s.channels = body.channels;
+        s.unidentified = body.unidentified ?? [];
       });
       if (isGone()) choose();
       else follow();
@@ -105,7 +106,10 @@ function receive(frame) {
     if (s.feed.state === "lost") s.announcement = t("shell.reconnected");
     s.feed = { state: "open", lastFrame: Date.now() };
     s.clockLead = Date.parse(frame.now) - Date.now();
-    if (frame.status) s.status = frame.status;
+    if (frame.status) {
+      s.status = frame.status;
+      s.unidentified = frame.unidentified ?? [];
+    }
     if (frame.channels) s.channels = frame.channels;
   });
   take[frame.type]?.(frame);

@@ -6,7 +6,7 @@ import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
 import "../core/clicks.js";
 import { restore } from "../core/preferences.js";
-import { fragment, pages, parse } from "../core/route.js";
+import { fragment, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";
 import { onChange, state, update } from "../core/state.js";
 import { hasDraft } from "../limits/form.js";
@@ -19,12 +19,6 @@ import { choose, retryNow, stop, watch } from "./live.js";
 import { loadAll, pageOf } from "./pages.js";
 import { SignInPage } from "./sign-in.js";
 import { entitle } from "./title.js";
-import { NodesCard } from "../now/nodes.js";
-import { SetupCard } from "../start/card.js";
-import { DatabaseNote } from "../widgets/database-note.js";
-import { PageHead } from "../widgets/page-head.js";
-import { SharedNote } from "../widgets/shared-note.js";
-import { withCode } from "../words/code.js";
 /** @import { State } from "../core/state.js" */
 
 /** @param {{state: State}} props */
@@ -32,7 +26,7 @@ function App({ state }) {
   if (state.session === "unknown") return null;
   if (state.session === "out") return html`<${SignInPage} state=${state} onSignedIn=${enter} />`;
   if (state.me.first_run) return html`<${FirstRun} console=${state.me.first_run.console} onEntered=${enter} />`;
-  const Page = state.channel === "" ? WaitingPage : pageOf(state.route);
+  const Page = pageOf(state.channel === "" && state.route !== "admin" ? "waiting" : state.route);
   return html`
     <a class="skip" href="#main" onClick=${skip}>${t("shell.skip")}</a>
     <div class="shell">
@@ -44,28 +38,6 @@ function App({ state }) {
     </div>
     <${OpenDialog} state=${state} />
     <p class="unseen" aria-live="polite">${state.announcement}</p>
-  `;
-}
-
-// WaitingPage is shown before chatguard knows any channel.
-/** @param {{state: State}} props */
-function WaitingPage({ state }) {
-  const isTwitch = state.status?.connections.some((c) => c.name === "Twitch");
-  const unread = state.status?.connections.filter((c) => c.state === "not read") ?? [];
-  return html`
-    <${PageHead} title=${pages[state.route]} />
-    <${DatabaseNote} database=${state.status?.database} policy=${state.policy} />
-    <${SharedNote} shared=${state.status?.shared} />
-    <${NodesCard} state=${state} />
-    <${SetupCard} state=${state} />
-    <div class="nobody">
-      ${unread.map(({ name, detail }) => html`
-        <p class="headline">${t("shell.connection", { name, state: t("shell.state-unread") })}</p>
-        ${detail && html`<p>${withCode(detail)}</p>`}`)}
-      ${state.status && unread.length === 0 && html`
-        <p class="headline">${isTwitch ? t("shell.joining") : t("shell.waiting")}</p>
-        <p>${isTwitch ? t("shell.joining-about") : t("shell.waiting-about")}</p>`}
-    </div>
   `;
 }
 
@@ -90,6 +62,7 @@ async function enter() {
       s.session = "in";
       s.me = me.body;
       s.channels = body.channels;
+      s.unidentified = body.unidentified ?? [];
       s.channel = null;
     });
     await show();

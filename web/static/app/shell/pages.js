@@ -13,13 +13,14 @@ import { PageHead } from "../widgets/page-head.js";
 /** @import { Component } from "./lazy.js" */
 
 // later loads a page and its texts.
-/** @param {Page} page @param {() => Promise<Component>} load @param {Parameters<typeof loadTexts>} texts */
+/** @param {Page | "waiting"} page @param {() => Promise<Component>} load @param {Parameters<typeof loadTexts>} texts */
 function later(page, load, ...texts) {
-  const unloaded = () => html`<${PageHead} title=${pages[page]} /><${NotLoaded} title=${t("shell.page-not-loaded")} />`;
-  return lazily(() => Promise.all([load(), loadTexts(...texts)]).then(([view]) => view), unloaded, () => state.route === page);
+  const isShown = () => (page === "waiting" ? state.channel === "" : state.route === page);
+  const unloaded = () => html`<${PageHead} title=${pages[state.route]} /><${NotLoaded} title=${t("shell.page-not-loaded")} />`;
+  return lazily(() => Promise.all([load(), loadTexts(...texts)]).then(([view]) => view), unloaded, isShown);
 }
 
-/** @type {Record<Page, () => Component>} */
+/** @type {Record<Page | "waiting", () => Component>} */
 const views = {
   now: () => NowPage,
   limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage), "limits", "rules"),
@@ -27,10 +28,11 @@ const views = {
   journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "entries", "records"),
   audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records", "rules"),
   admin: later("admin", () => import("../admin/page.js").then((module) => module.AdminPage), "admin", "overlay", "webhooks"),
+  waiting: later("waiting", () => import("./waiting-page.js").then((module) => module.WaitingPage), "unread"), // instead of others
 };
 
 // pageOf returns the component of a page, and loads it if necessary.
-/** @param {Page} page */
+/** @param {Page | "waiting"} page */
 export const pageOf = (page) => views[page]();
 
 // loadAll loads all pages, so that later they open at once.

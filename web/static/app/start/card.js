@@ -19,7 +19,7 @@ async function load() {
   if (loading) return;
   loading = true;
   try {
-    const [module] = await Promise.all([import("./checklist.js"), loadTexts("start")]);
+    const [module] = await Promise.all([import("./checklist.js"), loadTexts("start", "unread")]);
     update(() => (Checklist = module.Checklist));
   } catch {
     loading = false; // the next drawing tries again

@@ -6,7 +6,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { fragment, linkTo } from "../core/route.js";
 import { ifSignedOut } from "../core/session.js";
-import { mayOwnAll, state as whole, update } from "../core/state.js";
+import { mayOwnAll, state as whole, unreadHere, update } from "../core/state.js";
 import { LoginDialog, open } from "./login.js";
 import { again, change } from "./setup.js";
 import { Copy } from "../widgets/copy.js";
@@ -72,9 +72,12 @@ function Connect({ state, setup, is }) {
   }
   if (is === "running") return html`<p>${sentences(t("start.checking"), sentence(setup.problem ?? ""))}</p>`;
   return html`
-    <p>${sentences(is === "failed" ? sentence(setup.problem) : t("start.connect-about"), !isOwner && t("start.ask-owner"))}</p>
+    <p>${sentences(is === "failed" ? sentence(setup.problem) : aboutConnecting(), !isOwner && t("start.ask-owner"))}</p>
     ${button(is === "failed" ? t("start.connect-again") : t("start.connect-it"), "primary")}`;
 }
+
+// aboutConnecting says what the bot is needed for.
+const aboutConnecting = () => (unreadHere()?.reason === "no token" ? t("unread.token") : t("start.connect-about"));
 
 // sentence writes chatguard's words about the token as a sentence. Their fix is a command; here it
 // is a button.
@@ -103,9 +106,10 @@ function Moderator({ setup, start, is }) {
 function Watch({ state, setup }) {
   const { messages, observed, since, mode } = setup;
   const values = { time: toMinute(Date.parse(since)), n: messages };
+  const isUnread = messages === 0 && unreadHere();
   return html`
-    <p>${mode === "enforce" ? t("start.watching", values) : t("start.watching-would", { ...values, observed })}</p>
-    <a class="button quiet" href=${linkTo(state, "limits")}>${t("start.see-limits")}</a>
+    <p>${isUnread ? t("start.watching-not") : mode === "enforce" ? t("start.watching", values) : t("start.watching-would", { ...values, observed })}</p>
+    ${state.channel && html`<a class="button quiet" href=${linkTo(state, "limits")}>${t("start.see-limits")}</a>`}
   `;
 }
 
