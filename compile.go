@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/limits"
@@ -83,6 +86,9 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	if l.Mode > ModeObserve {
 		return limits.Limit{}, limits.MistakeIn("mode", l.Mode, "unknown mode %d", l.Mode)
 	}
+	if err := checkTitle(l.Title); err != nil {
+		return limits.Limit{}, err
+	}
 	if err := checkUnits(l.Refill, l.ExtraRefill, l.Every); err != nil {
 		return limits.Limit{}, err
 	}
@@ -104,6 +110,24 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 		out.Roles[string(role)] = override.numbers()
 	}
 	return out, nil
+}
+
+// maxTitle is the maximum length of a limit's title, in characters.
+const maxTitle = 64
+
+// checkTitle returns an error if a limit can't have the title. Anyone may propose one, and a bot
+// writes it in a chat, where a message that begins with / or a full stop is a command.
+func checkTitle(title string) error {
+	isLine := utf8.ValidString(title) && !strings.ContainsFunc(title, func(r rune) bool { return !unicode.IsPrint(r) })
+	switch {
+	case utf8.RuneCountInString(title) > maxTitle:
+		return limits.MistakeIn("title", fmt.Sprintf("%.80q", title), "a title is up to %d characters", maxTitle)
+	case !isLine || title != strings.TrimSpace(title):
+		return limits.MistakeIn("title", fmt.Sprintf("%.80q", title), "a title is one line without control characters, and without a space at either end")
+	case strings.HasPrefix(title, "/") || strings.HasPrefix(title, "."):
+		return limits.MistakeIn("title", title, "a title doesn't begin with / or a full stop, because a chat would take it for a command")
+	}
+	return nil
 }
 
 // checkUnit returns an error if a duration is so short that its unit is probably missing.

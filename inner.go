@@ -83,6 +83,15 @@ func (g inner) InForce(channelID string) Policy {
 // Mode implements inner.Guard.
 func (g inner) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
 
+// Title implements inner.Guard.
+func (g inner) Title(channelID, limit string) string {
+	list := g.channels.inForce(channelID).policy.Limits
+	if i := slices.IndexFunc(list, func(l Limit) bool { return l.Name == limit }); i >= 0 {
+		return list[i].Title
+	}
+	return ""
+}
+
 // Timezone implements inner.Guard.
 func (g inner) Timezone(channelID string) string {
 	return g.channels.inForce(channelID).policy.Timezone

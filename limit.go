@@ -43,7 +43,11 @@ const (
 // Limit is one named rule with one algorithm. Each algorithm reads its own parameters and rejects
 // the others.
 type Limit struct {
-	Name      string    `json:"name" toml:"name"` // unique in its policy
+	Name string `json:"name" toml:"name"` // unique in its policy
+	// Title is what users read instead of Name: one line of up to 64 characters, which doesn't
+	// begin with / or a full stop. It may change without effect on the usage. If it is empty, users
+	// read Name.
+	Title     string    `json:"title,omitempty" toml:"title"`
 	Algorithm Algorithm `json:"algorithm" toml:"algorithm"`
 	// Per says who shares the allowance. With the zero value, each user has their own allowance in
 	// each channel.

@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"errors"
 	"encoding/json"
 	"math"
 	"reflect"
@@ -54,6 +55,13 @@ func TestPolicy_Validate(t *testing.T) {
 		`limit "window": every is 60ns, want 1µs or more: is the unit missing, as in 60*time.Second?`: func(p *Policy) {
 			p.Limits = append(p.Limits, FixedWindowLimit("window", 5, 60))
 		},
+		`limit "burst": a title is up to 64 characters`: func(p *Policy) { p.Limits[0].Title = strings.Repeat("ü", 65) },
+		`limit "burst": a title is one line without control characters, and without a space at either end`: func(p *Policy) {
+			p.Limits[0].Title = "in a row\u202e"
+		},
+		`limit "burst": a title doesn't begin with / or a full stop, because a chat would take it for a command`: func(p *Policy) {
+			p.Limits[0].Title = "/ban you"
+		},
 		`limit "burst": burst is 0, want 1 or more`:                                              func(p *Policy) { p.Limits[0].Burst = 0 },
 		`limit "burst": for role "vip": burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Burst: -1}} },
 		`limit "burst": for role "vip": token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{vip: {Messages: 1}} },
@@ -100,6 +108,34 @@ func TestPolicy_Validate(t *testing.T) {
 		if err := p.Validate(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestLimit_Title(t *testing.T) {
+	for title, isRight := range map[string]bool{
+		"": true, "per day": true, strings.Repeat("ü", 64): true, "1日ごと！": true, "<b>{limit}</b>": true,
+		strings.Repeat("a", 65): false, "two\nlines": false, "\x00": false, " spaced": false, "spaced ": false, "\u200b": false, "\xff": false, "/me": false, ".me": false,
+	} {
+		p := DefaultPolicy().Clone()
+		p.Limits[0].Title = title
+		var mistake *PolicyError
+		if err := p.Validate(); (err == nil) != isRight || (err != nil && (!errors.As(err, &mistake) || mistake.Parameter != "title" || mistake.Limit != p.Limits[0].Name)) {
+			t.Errorf("%q: %v", title, err)
+		}
+	}
+}
+
+// A limit with another title is the same limit.
+func TestLimit_TitleKeepsUsage(t *testing.T) {
+	policy := Policy{Limits: []Limit{FixedWindowLimit("hourly", 2, time.Hour)}}
+	g := mustNew(t, policy, nil)
+	m := Message{ChannelID: "7", User: User{ID: "1"}, SentAt: time.Unix(7200, 0)}
+	_, err := g.Check(t.Context(), m)
+	must(t, err)
+	policy.Limits[0].Title = "per hour"
+	must(t, g.SetPolicy(policy))
+	if v, err := g.Check(t.Context(), m); err != nil || v.Remaining != 0 || g.Policy().Limits[0].Title != "per hour" {
+		t.Errorf("%v, %v", v, err)
 	}
 }
 

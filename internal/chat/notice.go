@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 )
@@ -81,7 +82,7 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 	if may, err := b.notices.guard.Peek(b.announcer.ctx, turn); err != nil || !may.Allowed {
 		return
 	}
-	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(settings, m, journal.MaySpeakAt(*v).Sub(b.options.Now()), v.Limit)}) {
+	if !b.announcer.say(announcement{channelID: m.ChannelID, text: b.fill(settings, m, v)}) {
 		return
 	}
 	if _, err := b.notices.guard.Check(b.announcer.ctx, turn); err != nil {
@@ -90,7 +91,9 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 }
 
 // fill replaces the placeholders of a template.
-func fill(settings Notices, m *chatguard.Message, wait time.Duration, limit string) string {
-	written := language.Chat(settings.Language).Wait(wait)
-	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", written, "{limit}", limit).Replace(settings.Text)
+func (b *Bot) fill(settings Notices, m *chatguard.Message, v *chatguard.Verdict) string {
+	texts := language.Chat(settings.Language)
+	wait := texts.Wait(journal.MaySpeakAt(*v).Sub(b.options.Now()))
+	limit := texts.LimitTitle(v.Limit, inner.Of(b.options.Guard).Title(m.ChannelID, v.Limit))
+	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", wait, "{limit}", limit).Replace(settings.Text)
 }

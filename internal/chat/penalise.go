@@ -194,7 +194,7 @@ func (b *Bot) outdatedReason(j *job) string {
 // the language of the chat. For a timeout, it also says when the next message is allowed.
 func (b *Bot) reason(j *job, silent time.Duration) string {
 	v, texts := j.verdict, language.Chat(b.options.Notices(j.message.ChannelID).Language)
-	values := language.Values{"limit": v.Limit}
+	values := language.Values{"limit": texts.LimitTitle(v.Limit, inner.Of(b.options.Guard).Title(j.message.ChannelID, v.Limit))}
 	switch {
 	case v.Never:
 		return texts.Text("reason-never", values)

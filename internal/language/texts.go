@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -108,6 +109,19 @@ func (t *Texts) Wait(d time.Duration) string {
 		return t.Text("wait-hours", Values{"hours": minutes / 60, "minutes": minutes % 60})
 	}
 	return t.Text("wait-days", Values{"n": (minutes + 24*60 - 1) / (24 * 60)})
+}
+
+// LimitTitle returns what the readers of a chat call a limit: its title, or else its name. The names
+// of the usual limits are translated.
+func (t *Texts) LimitTitle(name, title string) string {
+	return cmp.Or(title, t.texts[usualTitles[name]], name)
+}
+
+// usualTitles are the texts for the names of limits of the default policy, raid mode, presets and
+// known limits.
+var usualTitles = map[string]string{
+	"burst": "title-burst", "daily": "title-daily", "everyone": "title-everyone", "raid": "title-raid", "hourly": "title-hourly",
+	"minute": "title-minute", "hour": "title-hour", "day": "title-day", "week": "title-week", "month": "title-month",
 }
 
 // List joins parts with the language's separator.

@@ -37,6 +37,21 @@ func TestTexts_HostileValue(t *testing.T) {
 	}
 }
 
+func TestTexts_LimitTitle(t *testing.T) {
+	for _, test := range []struct{ language, name, title, want string }{
+		{"en", "daily", "", "daily"},
+		{"de", "daily", "", "täglich"},
+		{"de", "daily", "am Tag", "am Tag"},
+		{"de", "mine", "", "mine"},
+		{"xx", "hour", "", "per hour"},
+		{"de", "reason", "", "reason"}, // a text of another kind
+	} {
+		if got := Chat(test.language).LimitTitle(test.name, test.title); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
 // Each text for chats is used by the code.
 func TestTexts_Used(t *testing.T) {
 	var code strings.Builder

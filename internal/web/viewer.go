@@ -8,6 +8,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -102,7 +103,7 @@ func (h *viewers) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	standing, err := h.standing(r.Context(), channel, v)
+	standing, err := h.standing(r.Context(), channel, v, language.Chat(language.Of(r)))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
@@ -49,6 +50,7 @@ type viewerStanding struct {
 // viewerLimit is a viewer's usage of a limit.
 type viewerLimit struct {
 	Name       string              `json:"name"`
+	Title      string              `json:"title"` // what the viewer reads, in their language
 	Algorithm  chatguard.Algorithm `json:"algorithm"`
 	Everywhere bool                `json:"everywhere"` // it counts in all channels together
 	Capacity   int                 `json:"capacity"`   // for this viewer, now, without extra messages
@@ -65,7 +67,7 @@ type viewerLimit struct {
 
 // standing returns what a viewer may know about themselves in a channel. It doesn't make the Guard
 // remember viewers who have never written.
-func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Viewer) (s viewerStanding, err error) {
+func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Viewer, texts *language.Texts) (s viewerStanding, err error) {
 	record, err := h.records.get(ctx, channel.id, v.ID)
 	if err != nil {
 		return s, err
@@ -80,7 +82,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 		Exempt: e.Verdict.Exempt, Observing: channel.observing, RaidUntil: channel.raidUntil, Limits: []viewerLimit{}, // never null in JSON
 	}
 	if !s.Exempt {
-		s.addLimits(e)
+		s.addLimits(e, func(name string) string { return texts.LimitTitle(name, inner.Of(h.guard).Title(channel.id, name)) })
 	}
 	if !e.Verdict.Allowed {
 		s.addWait(e)
@@ -89,14 +91,15 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 	return s, nil
 }
 
-// addLimits adds the limits that can throttle the viewer, except those that everyone shares.
-func (s *viewerStanding) addLimits(e limitinfo.Explanation) {
+// addLimits adds the limits that can throttle the viewer, except those that everyone shares. title
+// returns what the viewer reads instead of a limit's name.
+func (s *viewerStanding) addLimits(e limitinfo.Explanation, title func(name string) string) {
 	for _, l := range e.Limits {
 		if l.Observes || inner.IsShared(l.Per) {
 			continue
 		}
 		s.Limits = append(s.Limits, viewerLimit{
-			Name: l.Name, Algorithm: l.Algorithm, Everywhere: l.Per == chatguard.PerUserEverywhere, Capacity: l.Capacity, Granted: l.Granted, Used: l.Used, Remaining: l.Remaining,
+			Name: l.Name, Title: title(l.Name), Algorithm: l.Algorithm, Everywhere: l.Per == chatguard.PerUserEverywhere, Capacity: l.Capacity, Granted: l.Granted, Used: l.Used, Remaining: l.Remaining,
 			NextAt: l.NextAt, ResetAt: l.ResetAt, WindowSeconds: l.Window.Seconds(), StepSeconds: l.Step.Seconds(),
 		})
 	}

@@ -75,6 +75,23 @@ func TestViewer_Standing(t *testing.T) {
 	}
 }
 
+// A viewer reads a limit's title, or a usual name in their language.
+func TestViewer_Titles(t *testing.T) {
+	d := dash(t, showViewers)
+	policy := d.guard.Policy()
+	policy.Limits[0].Title = "<b>quick</b>"
+	if err := d.guard.SetPolicy(policy); err != nil {
+		t.Fatal(err)
+	}
+	for language, want := range map[string]string{"en": "<b>quick</b>, daily", "de-AT": "<b>quick</b>, täglich", "tlh": "<b>quick</b>, daily"} {
+		asked := func(r *http.Request) { r.Header.Set("Accept-Language", language) }
+		s := decode[viewerStanding](d, d.do("GET", "/api/v1/viewer?channel=somechannel", nil, d.asViewer(viewerOf(spammer)), asked))
+		if got := s.Limits[0].Title + ", " + s.Limits[1].Title; got != want || s.Limits[1].Name != "daily" {
+			t.Errorf("%s: %s, %+v", language, got, s.Limits)
+		}
+	}
+}
+
 // A viewer's wait is that of the next message, with every algorithm.
 func TestViewer_WaitOfEveryAlgorithm(t *testing.T) {
 	for _, limit := range append([]chatguard.Limit{

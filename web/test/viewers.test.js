@@ -11,9 +11,9 @@ await loadTexts("viewer");
 
 const now = Date.parse("2026-03-01T20:00:00Z");
 const later = (/** @type {number} */ seconds) => new Date(now + 1000 * seconds).toISOString();
-const burst = { name: "burst", algorithm: "token-bucket", everywhere: false, capacity: 3, granted: 0, used: 3, remaining: 0, next_at: later(12), reset_at: later(20), window_seconds: 12, step_seconds: 4 };
+const burst = { name: "short", title: "burst", algorithm: "token-bucket", everywhere: false, capacity: 3, granted: 0, used: 3, remaining: 0, next_at: later(12), reset_at: later(20), window_seconds: 12, step_seconds: 4 };
 const standing = (more = {}) => ({ now: later(0), channel: "a", login: "l", display_name: "L", may_write: true, exempt: false, observing: false, limits: [burst], ...more });
-const held = (more = {}) => standing({ may_write: false, reason: "limit", limit: "burst", next_at: later(12), ...more });
+const held = (more = {}) => standing({ may_write: false, reason: "limit", limit: "short", next_at: later(12), ...more });
 
 test("viewers: when to ask again", () => {
   const pause = (body) => next(newState(), { status: 200, body }, now).pause;

@@ -51,7 +51,7 @@ function headline(of, now) {
     case "ban": return t("viewer.banned");
     case "busy": return t("viewer.busy");
   }
-  return of.never ? t("viewer.never", { limit: of.limit }) : t("viewer.again-at", { time });
+  return of.never ? t("viewer.never", { limit: limitOf(of)?.title ?? of.limit }) : t("viewer.again-at", { time });
 }
 
 // stateText says in one sentence whether the viewer may write, for screen readers.
@@ -69,9 +69,13 @@ function whyText(of) {
     case "ban": return t("viewer.why-ban");
     case "busy": return t("viewer.why-busy");
   }
-  const limit = of.limits.find(({ name }) => name === of.limit);
-  return limit ? t("viewer.why-limit", { limit: limit.name, rule: ruleText(limit) }) : "";
+  const limit = limitOf(of);
+  return limit ? t("viewer.why-limit", { limit: limit.title, rule: ruleText(limit) }) : "";
 }
+
+// limitOf returns the limit that holds the viewer back longest.
+/** @param {Standing} of */
+const limitOf = (of) => of.limits.find(({ name }) => name === of.limit);
 
 const day = 86_400; // s
 
@@ -88,15 +92,15 @@ const low = 0.2; // of the capacity
 // Left shows how much of a limit is left.
 /** @param {{of: Limit, now: number}} props */
 function Left({ of, now }) {
-  const { name, remaining, capacity, granted, reset_at, everywhere } = of;
+  const { title, remaining, capacity, granted, reset_at, everywhere } = of;
   const share = Math.min(1, remaining / Math.max(1, capacity + granted));
   const left = t("viewer.left-of", { n: remaining, capacity: number.format(capacity + granted) });
   const isUsed = remaining < capacity + granted && reset_at && Date.parse(reset_at) > now;
   const notes = [granted > 0 && t("viewer.granted", { n: granted }), everywhere && t("viewer.everywhere"), isUsed && t("viewer.full-again", { time: timeText(Date.parse(reset_at), now) })];
   return html`
     <li>
-      <div class="limit-head"><strong>${name}</strong><span>${left}</span></div>
-      <div class="bar" role="meter" aria-label=${name} aria-valuemin="0" aria-valuemax=${capacity + granted} aria-valuenow=${Math.min(remaining, capacity + granted)} aria-valuetext=${left}>
+      <div class="limit-head"><strong>${title}</strong><span>${left}</span></div>
+      <div class="bar" role="meter" aria-label=${title} aria-valuemin="0" aria-valuemax=${capacity + granted} aria-valuenow=${Math.min(remaining, capacity + granted)} aria-valuetext=${left}>
         <span class=${share <= low ? "is-low" : ""} style=${{ width: `${100 * share}%` }}></span>
       </div>
       <p class="small">${ruleText(of)}</p>

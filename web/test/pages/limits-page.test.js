@@ -269,6 +269,23 @@ test("limits: kinds are rules in words, with the numbers of the limit", async ()
   assert.deepEqual(kinds(".chooser").slice(0, 3), ["3 messages, then one every 4 seconds (token bucket)", "10 messages in any 30 seconds (sliding log)", "300 messages a day, until midnight UTC (daily window)"]);
 });
 
+test("limits: a name for viewers", async () => {
+  const kept = serveLimits((policy) => (policy.limits[1].title = "per day"));
+  await openLimits();
+  assert.deepEqual([find("#title-0").value, find("#title-0").placeholder, find("#title-1").value], ["", "burst", "per day"]);
+  for (const [title, problem] of [["x".repeat(65), "Enter at most 64 characters."], ["/ban", "A message that begins with “/” is a chat command. Begin with something else."], ["a\u202eb", "Enter letters, digits and punctuation in one line."]]) {
+    await write("#title-0", title);
+    await see(() => text("#title-0-error") === problem && find("#unfold-name-0").getAttribute("aria-expanded") === "true");
+  }
+  await write("#title-0", " in a row ");
+  await write("#title-1", "");
+  await see(() => !find(".starts-over"));
+  await save();
+  assert.deepEqual(kept.policy.limits.map(({ name, title }) => [name, title]), [["burst", "in a row"], ["daily", undefined]]);
+  find(".history").open = true;
+  await see(() => text(".history").includes("name for viewers none → in a row") && text(".history").includes("name for viewers per day → none"));
+});
+
 test("limits: a save leaves unfolded what is unfolded", async () => {
   const kept = serveLimits();
   let go;

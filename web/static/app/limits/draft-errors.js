@@ -34,6 +34,7 @@ export function errorsOf({ policy, draft }) {
 function checkLimit(limit, i, limits, note) {
   const { source } = limit;
   if (limit.isNew || limit.name !== source.name) note(`name-${i}`, wrongName(limit, limits));
+  if (limit.title !== (source.title ?? "")) note(`title-${i}`, wrongTitle(limit.title.trim()));
   checkTexts(algorithmOf(source).fields, source, limit.texts, (name) => `${name}-${i}`, note);
   for (const row of limit.roles) checkTexts(roleFields(source), row.source, row.texts, (name) => `${name}-${i}-${row.role}`, note);
   if (!algorithmOf(source).hasDay) return;
@@ -68,6 +69,15 @@ function wrongTimeout(length) {
 function wrongName({ id, name }, limits) {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name.trim())) return t("limits.enter-name");
   return limits.some((other) => other.id !== id && other.name === name.trim()) ? t("limits.name-taken") : "";
+}
+
+const mostTitle = 64; // characters
+
+/** @param {string} title */
+function wrongTitle(title) {
+  if ([...title].length > mostTitle) return t("limits.notice-long", { most: mostTitle });
+  if (/^[/.]/.test(title)) return t("limits.notice-command", { start: title[0] });
+  return /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(title) ? "" : t("limits.title-plain");
 }
 
 /** @param {string} text */

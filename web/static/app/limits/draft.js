@@ -26,6 +26,7 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {Api.Limit} source the limit as it was loaded, or the initial values of a new limit or
  *   of another algorithm
  * @property {string} name
+ * @property {string} title what viewers read instead of the name
  * @property {Texts} texts
  * @property {DraftRole[]} roles
  * @property {boolean} observes
@@ -71,6 +72,7 @@ export function draftLimit(source, id) {
     id,
     source,
     name: source.name,
+    title: source.title ?? "",
     texts: textsOf(algorithmOf(source).fields, source),
     roles: Object.entries(source.roles ?? {}).map(([role, own]) => draftRole(source, role, own)),
     observes: source.mode === "observe",
@@ -153,9 +155,10 @@ export function policyOf({ policy, draft }) {
 
 // limitOf returns the limit that a draft describes.
 /** @param {DraftLimit} of @returns {Api.Limit} */
-export function limitOf({ source, name, texts, roles, observes, countsThrottled, timezone, resetAt, period, firstDay, per }) {
+export function limitOf({ source, name, title, texts, roles, observes, countsThrottled, timezone, resetAt, period, firstDay, per }) {
   /** @type {Record<string, any>} */
   const limit = { ...numbersOf(algorithmOf(source).fields, source, texts), name: name.trim() };
+  put(limit, "title", title.trim());
   put(limit, "mode", observes && "observe");
   put(limit, "count_throttled", countsThrottled);
   const { hasDay } = algorithmOf(source);

@@ -18,8 +18,8 @@ import { sharers } from "../words/scopes.js";
 /** @param {{limit: DraftLimit, index: number, form: Form, overrides: State["overrides"]}} props */
 export function Kind({ limit, index, form, overrides }) {
   const isOpen = /** @param {Part} part */ (part) => Boolean(form.open[limit.id]?.includes(part));
-  const error = form.errors[`name-${index}`];
-  const named = isOpen("name") || Boolean(error);
+  const { [`name-${index}`]: error, [`title-${index}`]: wrongTitle } = form.errors;
+  const named = isOpen("name") || Boolean(error || wrongTitle);
   return html`
     <div class="parts">
       <${Unfold} limit=${limit} index=${index} part="kind" isOpen=${isOpen("kind")} label=${t("limits.kind")} />
@@ -28,6 +28,7 @@ export function Kind({ limit, index, form, overrides }) {
     <div class="kind" id=${`kind-of-${index}`} hidden=${!isOpen("kind")}>${isOpen("kind") && html`<${KindChoice} limit=${limit} index=${index} form=${form} />`}</div>
     <div class="kind fields" id=${`name-of-${index}`} hidden=${!named}>
       <${LimitField} id=${`name-${index}`} label=${t("limits.name")} value=${limit.name} error=${error} isText fixed=${form.busy} onInput=${(text) => setField(index, "name", text)} />
+      <${LimitField} id=${`title-${index}`} label=${t("limits.title-field")} value=${limit.title} error=${wrongTitle} hint=${limit.name} isText fixed=${form.busy} onInput=${(text) => setField(index, "title", text)} />
       <${Choice} id=${`per-${index}`} label=${t("limits.scope")} value=${limit.per} onChoose=${(value) => setField(index, "per", value)}
         options=${{ user: sharers.user, channel: sharers.channel }} />
     </div>

@@ -29,7 +29,7 @@ const scopes = table({ user: "rules.scope-user", "user-everywhere": "rules.scope
 const labels = table({
   algorithm: "rules.change-algorithm", order: "rules.change-order", burst: "rules.change-burst", refill: "rules.change-refill", queue: "rules.change-queue",
   messages: "rules.change-messages", every: "rules.change-every", extra_burst: "rules.change-extra-burst", extra_refill: "rules.change-extra-refill",
-  reserve: "rules.change-reserve", slices: "rules.change-slices", reset_at: "rules.change-reset-at", period: "rules.change-period", first_day: "rules.change-first-day", timezone: "rules.change-timezone", mode: "rules.change-mode",
+  reserve: "rules.change-reserve", slices: "rules.change-slices", reset_at: "rules.change-reset-at", period: "rules.change-period", first_day: "rules.change-first-day", timezone: "rules.change-timezone", title: "rules.change-title", mode: "rules.change-mode",
   count_throttled: "rules.change-count-throttled", per: "rules.change-per", exempt: "rules.change-exempt", exempt_messages: "rules.change-exempt-messages", ladder: "rules.change-ladder",
   strike_every: "rules.change-strike-every", forget_after: "rules.change-forget-after",
 });
@@ -52,6 +52,7 @@ const values = {
   period: { write: writerOf(periodNames), none: "day" },
   first_day: { write: weekdayName, none: "monday" },
   timezone: { write: (zone) => zone || t("rules.same-zone"), none: "" },
+  title: { write: (title) => title || t("rules.none"), none: "" },
   mode: { write: writerOf(modes), none: "enforce" },
   count_throttled: { write: yesNo, none: false },
   per: { write: writerOf(scopes), none: "user" },
