@@ -174,6 +174,18 @@ func TestLabPage_Scenes(t *testing.T) {
 	w.See(`document.documentElement.dataset.theme === "dark"`)
 	w.Accessible()
 	w.Must(chromedp.EmulateViewport(360, 740))
+
+	// on a phone, a lane and the buttons that send are on one screen, and the rest unfolds above them
+	follow(w, "#scene=clock")
+	w.See(`innerWidth === 360 && document.querySelector(".timeline").getBoundingClientRect().bottom < document.querySelector(".controls").getBoundingClientRect().top`)
+	w.See(`document.querySelector(".controls .send").getBoundingClientRect().bottom <= 740 && !document.querySelector("#reset").checkVisibility()`)
+	place := browsertest.Eval[float64](w, `document.querySelector("#more").getBoundingClientRect().top`)
+	w.Click("#more")
+	w.See(`document.querySelector("#reset").checkVisibility() && document.querySelector("#traffic-steady").checkVisibility()`)
+	if moved := browsertest.Eval[float64](w, `document.querySelector("#more").getBoundingClientRect().top`); moved != place {
+		t.Errorf("unfolding moves its button from %v to %v px", place, moved)
+	}
+	w.Click("#more")
 	follow(w, "#at=80s")
 	w.See(tally(1, "● 12") + `&& innerWidth === 360 && document.querySelector("#language").value === "en"`)
 	w.Click(".lane .edit")

@@ -2,7 +2,7 @@
 // The controls: time, sending, and traffic.
 
 import { rich, t } from "../text/text.js";
-import { html } from "../vendor/htm-preact.js";
+import { html, useState } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { roundText, speeds } from "./clock.js";
 import { mostMessages } from "./engine.js";
@@ -17,9 +17,10 @@ import { choicesOf, chosenOf, errorOf, kinds, usual, withField } from "./traffic
 
 /** @param {{lab: Setup & More}} props */
 export function Controls({ lab }) {
+  const [isFolded, fold] = useState(true); // on a phone, where the controls are below the lanes
   return html`
-    <section class="controls" aria-label=${t("lab.controls")}>
-      <${Time} lab=${lab} />
+    <section class=${isFolded ? "controls is-folded" : "controls"} id="controls" aria-label=${t("lab.controls")}>
+      <${Time} lab=${lab} isFolded=${isFolded} fold=${fold} />
       <${TrafficChoice} lab=${lab} />
     </section>
   `;
@@ -27,22 +28,23 @@ export function Controls({ lab }) {
 
 const spans = [0, 30_000, 60_000, 120_000, 300_000, 1_800_000, 7_200_000, 86_400_000]; // ms; 0 depends on the speed
 
-/** @param {{lab: Setup & More}} props */
-function Time({ lab }) {
+/** @param {{lab: Setup & More, isFolded: boolean, fold: (is: boolean) => void}} props */
+function Time({ lab, isFolded, fold }) {
   const { isPlaying, speed, span } = lab;
   const shown = spans.includes(span) ? spans : [...spans, span];
   return html`
     <div class="control-row">
       <div class="together">
         <button type="button" id="play" onClick=${toggle}><${Icon} name=${isPlaying ? "pause" : "play"} />${isPlaying ? t("lab.pause") : t("lab.play")}</button>
-        <div class="tabs" role="group" aria-label=${t("lab.speed")}>
+        <div class="tabs foldable" role="group" aria-label=${t("lab.speed")}>
           ${speeds.map((times) => html`<button type="button" key=${times} id=${`speed-${times}`} aria-pressed=${times === speed ? "true" : "false"} onClick=${() => setSpeed(times)}>${times}×</button>`)}
         </div>
         <button type="button" class="quiet" id="step" title=${t("lab.step-about")} onClick=${step}><${Icon} name="step" />${t("lab.step")}</button>
-        <button type="button" class="quiet" id="reset" title=${t("lab.reset-about")} onClick=${reset}><${Icon} name="reset" />${t("lab.reset")}</button>
+        <button type="button" class="quiet foldable" id="reset" title=${t("lab.reset-about")} onClick=${reset}><${Icon} name="reset" />${t("lab.reset")}</button>
+        <button type="button" class="quiet more" id="more" aria-expanded=${isFolded ? "false" : "true"} aria-controls="controls" onClick=${() => fold(!isFolded)}><${Icon} name="sliders" />${t("lab.more-controls")}</button>
       </div>
       <p class="lab-time"><span class="muted">${t("lab.time")}</span> <strong id="lab-time">00:00:00.0</strong></p>
-      <label class="span"><span class="muted">${t("lab.span")}</span>
+      <label class="span foldable"><span class="muted">${t("lab.span")}</span>
         <select id="span" onChange=${(event) => showSpan(Number(event.target.value))}>${shown.map((ms) => html`<option value=${ms} selected=${ms === span}>${ms === 0 ? t("lab.span-auto") : roundText(ms)}</option>`)}</select>
       </label>
       <${Sender} isPrimary=${true} keys=${t("lab.key-space")}>${t("lab.send-to-all")}<//>
@@ -61,8 +63,8 @@ function TrafficChoice({ lab: { traffic, isHeld, isFull, isEmpty, channels } }) 
   const offered = Object.entries(kinds).filter(([kind, { isRecorded }]) => !isRecorded || channels.length > 0 || kind === traffic.kind);
   return html`
     <div class="control-row traffic">
-      <span class="muted" id="traffic-title">${t("lab.traffic")}</span>
-      <div class="tabs" role="group" aria-labelledby="traffic-title">
+      <span class="muted foldable" id="traffic-title">${t("lab.traffic")}</span>
+      <div class="tabs foldable" role="group" aria-labelledby="traffic-title">
         ${offered.map(([kind, { name }]) => html`<button type="button" key=${kind} id=${`traffic-${kind}`} aria-pressed=${kind === traffic.kind ? "true" : "false"} onClick=${() => setTraffic(usual(kind, channels))}>${t(name)}</button>`)}
       </div>
       ${Object.entries(kinds[traffic.kind].fields).map(([name, field]) => html`<${TrafficInput} key=${`${traffic.kind} ${name}`} name=${name} field=${field} value=${chosenOf(name, traffic)} choices=${choicesOf(name, traffic, channels)} />`)}
@@ -84,7 +86,7 @@ function TrafficInput({ name, field, value, choices }) {
   const input = choices
     ? html`<select id=${id} aria-label=${spoken} onChange=${set}>${choices.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}</select>`
     : html`<input id=${id} value=${value} autocomplete="off" aria-label=${spoken} placeholder=${hint} aria-invalid=${error ? "true" : "false"} title=${error || null} onInput=${set} />`;
-  return html`<label class="traffic-field" for=${id}>${field.phrase ? rich(field.phrase, { field: input }).map(muted) : input}</label>`;
+  return html`<label class="traffic-field foldable" for=${id}>${field.phrase ? rich(field.phrase, { field: input }).map(muted) : input}</label>`;
 }
 
 // muted shows the words of a phrase in a quieter colour than its field.

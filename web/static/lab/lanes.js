@@ -23,7 +23,7 @@ export function Lanes({ lab }) {
   return html`
     <${Axis} />
     <ol class="lanes">
-      ${lab.lanes.map((lane, i) => html`<${LaneRow} key=${lane.id} lane=${lane} number=${i + 1} isEdited=${lab.edited === lane.id} timezone=${lab.move?.timezone ?? lab.timezone} />`)}
+      ${lab.lanes.map((lane, i) => html`<${LaneRow} key=${lane.id} lane=${lane} number=${i + 1} isEdited=${lab.edited === lane.id} hasHint=${i === 0 && lab.traffic.kind === "hand"} timezone=${lab.move?.timezone ?? lab.timezone} />`)}
     </ol>
   `;
 }
@@ -34,8 +34,8 @@ function Axis() {
   return html`<div class="axis lane-grid" aria-hidden="true"><canvas ref=${canvas} height="20"></canvas></div>`;
 }
 
-/** @param {{lane: Lane, number: number, isEdited: boolean, timezone: string}} props */
-function LaneRow({ lane, number, isEdited, timezone }) {
+/** @param {{lane: Lane, number: number, isEdited: boolean, hasHint: boolean, timezone: string}} props */
+function LaneRow({ lane, number, isEdited, hasHint, timezone }) {
   const title = titleOf(lane);
   return html`
     <li class="lane" id=${`lane-${number}`}>
@@ -51,7 +51,7 @@ function LaneRow({ lane, number, isEdited, timezone }) {
             </button>
           </div>
         </div>
-        <${Timeline} lane=${lane} number=${number} title=${title} />
+        <${Timeline} lane=${lane} number=${number} title=${title} hasHint=${hasHint} />
         <div class="lane-state">
           ${lane.limits.map((_, i) => html`<p class="state-words" id=${`words-${lane.id}-${i}`} key=${i}></p>`)}
           <p class="wait" id=${`wait-${lane.id}`}></p>
@@ -74,8 +74,8 @@ function give(lane, number) {
 }
 
 // Timeline is the picture of a lane. Arrow keys and the pointer name its marks.
-/** @param {{lane: Lane, number: number, title: string}} props */
-function Timeline({ lane, number, title }) {
+/** @param {{lane: Lane, number: number, title: string, hasHint: boolean}} props */
+function Timeline({ lane, number, title, hasHint }) {
   const canvas = useRef(null);
   useEffect(() => enter(lane.id, canvas.current), []);
   /** @param {PointerEvent} event */
@@ -86,6 +86,7 @@ function Timeline({ lane, number, title }) {
   return html`
     <div class="timeline" tabindex="0" role="img" aria-label=${t("lab.messages-of", { number, lane: title })} onKeyDown=${(event) => moveMark(event, lane)} onBlur=${() => chooseMark(lane.id, -1, false)}>
       <canvas ref=${canvas} aria-hidden="true" onPointerMove=${point} onPointerLeave=${() => chooseMark(lane.id, -1, false)}></canvas>
+      ${hasHint && html`<p class="nothing-sent muted" id="nothing-sent" hidden>${t("lab.nothing-sent")}</p>`}
       <p class="mark-name" id=${`mark-${lane.id}`} hidden></p>
     </div>
   `;

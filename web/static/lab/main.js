@@ -36,6 +36,7 @@ function Page({ lab }) {
       ${lab.unknown.length > 0 && html`<${Unknown} parts=${lab.unknown} />`}
       ${lab.story && html`<${Story} scene=${lab.story} lab=${lab} />`}
       ${lab.story?.view ? html`<section id="lanes" tabindex="-1" aria-label=${t("lab.experiment")}><${viewOf(lab.story.view)} lab=${lab} /></section>` : html`<${Stage} lab=${lab} />`}
+      ${lab.story?.algorithms && html`<${viewOf("advice")} lab=${lab} />`}
     </main>
     <p class="unseen" id="said" aria-live="polite"></p>
   `;

@@ -14,6 +14,7 @@ import { passLow, passWithin, quietSpammer, spendNothing, waitAtMost, winNothing
  * @property {TextKey} title
  * @property {TextKey} text two sentences
  * @property {TextKey} task
+ * @property {string[]} [algorithms] that the scene is about
  * @property {Task} [check] counts how far the task is
  * @property {string} fragment
  * @property {{timezone: string, title: TextKey}} [move] a timezone that all lanes can move to
@@ -33,6 +34,7 @@ export const scenes = [
     title: "lab.scene-chat",
     text: "lab.scene-chat-text",
     task: "lab.scene-chat-task",
+    algorithms: ["token-bucket"],
     check: quietSpammer(15, spammer),
     fragment: "#lanes=token-bucket,burst=3,refill=4s&traffic=chat,people=20,every=20s,spam_every=500ms&speed=2",
   },
@@ -41,6 +43,7 @@ export const scenes = [
     title: "lab.scene-clock",
     text: "lab.scene-clock-text",
     task: "lab.scene-clock-task",
+    algorithms: ["fixed-window"],
     check: passWithin(12, 2000),
     fragment: "#lanes=fixed-window,messages=6,every=10s;sliding-log,messages=6,every=10s&traffic=hand&span=30s",
   },
@@ -49,6 +52,7 @@ export const scenes = [
     title: "lab.scene-own",
     text: "lab.scene-own-text",
     task: "lab.scene-own-task",
+    algorithms: ["user-window"],
     check: passWithin(11, 2000),
     fragment: "#lanes=user-window,messages=6,every=10s;fixed-window,messages=6,every=10s&traffic=hand&span=30s",
   },
@@ -57,6 +61,7 @@ export const scenes = [
     title: "lab.scene-log",
     text: "lab.scene-log-text",
     task: "lab.scene-log-task",
+    algorithms: ["sliding-log"],
     check: passWithin(12, 11_000),
     fragment: "#lanes=sliding-log,messages=6,every=10s&traffic=hand&span=30s",
   },
@@ -65,6 +70,7 @@ export const scenes = [
     title: "lab.scene-estimate",
     text: "lab.scene-estimate-text",
     task: "lab.scene-estimate-task",
+    algorithms: ["sliding-window"],
     check: passWithin(3, 5000, 75_000),
     fragment: `#lanes=sliding-window,messages=50,every=1m;sliding-log,messages=50,every=1m&traffic=hand&sent=${estimated.join()}&span=2m&at=75s`,
   },
@@ -73,6 +79,7 @@ export const scenes = [
     title: "lab.scene-tokens",
     text: "lab.scene-tokens-text",
     task: "lab.scene-tokens-task",
+    algorithms: ["token-bucket"],
     check: passWithin(5, 9000),
     fragment: "#lanes=token-bucket,burst=3,refill=4s&traffic=hand&span=30s",
   },
@@ -81,6 +88,7 @@ export const scenes = [
     title: "lab.scene-queue",
     text: "lab.scene-queue-text",
     task: "lab.scene-queue-task",
+    algorithms: ["leaky-bucket"],
     check: waitAtMost(2000),
     fragment: "#lanes=leaky-bucket,every=100ms,queue=99;token-bucket,burst=100,refill=100ms&traffic=bursts,size=100,every=20s&span=30s",
   },
@@ -89,6 +97,7 @@ export const scenes = [
     title: "lab.scene-cascade",
     text: "lab.scene-cascade-text",
     task: "lab.scene-cascade-task",
+    algorithms: ["cascade"],
     check: passLow(2),
     fragment: "#lanes=cascade,burst=3,refill=4s,extra_burst=2,extra_refill=20s;token-bucket,burst=3,refill=4s&traffic=hand&span=1m",
   },
@@ -107,6 +116,7 @@ export const scenes = [
     title: "lab.scene-midnight",
     text: "lab.scene-midnight-text",
     task: "lab.scene-midnight-task",
+    algorithms: ["daily-window"],
     check: winNothing(6),
     move: { timezone: "America/New_York", title: "lab.scene-midnight-move" },
     fragment:
@@ -126,6 +136,7 @@ export const scenes = [
     title: "lab.scene-accuracy",
     text: "lab.scene-accuracy-text",
     task: "lab.scene-accuracy-task",
+    algorithms: ["sliding-window", "sliding-log"],
     view: "accuracy",
     fragment: "#",
   },
@@ -134,6 +145,7 @@ export const scenes = [
     title: "lab.scene-edge",
     text: "lab.scene-edge-text",
     task: "lab.scene-edge-task",
+    algorithms: ["token-bucket", "leaky-bucket", "cascade", "fixed-window", "user-window", "daily-window", "sliding-window", "sliding-log"],
     view: "edge",
     fragment: "#",
   },

@@ -94,14 +94,15 @@ function drawTimes(now) {
   drawAxis({ ...momentOf(emptyStrip, now), ...windowOf(now, place.width), context, colors, index: 0, numbers: {}, top: 0, height: axisHeight, marksHeight: 0 });
 }
 
-// windowOf returns the range of lab time in view. With reduced motion nothing scrolls: when the
-// view is full, it moves on by half.
+// windowOf returns the range of lab time in view. A scene begins at the left, and "now" moves to
+// the right until the view is full; then the view scrolls. With reduced motion nothing scrolls: when
+// the view is full, it moves on by half.
 /** @param {number} now @param {number} width */
-function windowOf(now, width) {
-  const span = spanOf(), line = lineOf(width);
-  if (!still.matches) return { from: now - span, line, width };
-  const from = (Math.floor(now / (span / 2)) - 1) * (span / 2);
-  return { from, line: ((now - from) / span) * line, width };
+export function windowOf(now, width) {
+  const span = spanOf(), edge = lineOf(width);
+  const begin = still.matches ? (Math.floor(now / (span / 2)) - 1) * (span / 2) : now - span;
+  const from = Math.min(Math.max(0, begin), now - 1); // never a window without a length
+  return { from, line: ((now - from) / span) * edge, edge, width };
 }
 
 /** @param {import("./tape.js").Strip} strip @param {number} now */

@@ -15,13 +15,13 @@ import { emptyStrip, lastBy } from "./tape.js";
 const checkEvery = 250; // ms
 
 /** @param {{scene: Scene, lab: Setup & More}} props */
-export function Story({ scene, lab: { move: moved, isSolved } }) {
+export function Story({ scene, lab: { move: moved, isSolved, traffic } }) {
   const { id, title, text, task, check, move } = scene;
   return html`
     <section class="story" aria-labelledby="story-title">
       <h2 class="headline" id="story-title">${t(title)}</h2>
       <p>${t(text)}</p>
-      <p class="task"><strong>${t("lab.try")}</strong> ${t(task)}</p>
+      <p class="task"><strong>${t("lab.try")}</strong> ${sentences(t(task), check && traffic.kind === "hand" && t("lab.no-hurry"))}</p>
       ${move && html`<p class="task"><button type="button" id="move" onClick=${() => moveTo(moved ? "" : move.timezone)}>${moved ? t("lab.stay") : t(move.title)}</button></p>`}
       ${check && html`<${TaskState} key=${id} scene=${scene} isSolved=${isSolved} />`}
     </section>

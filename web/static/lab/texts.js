@@ -42,6 +42,8 @@ function put(id, text) {
 export function writeTexts(now) {
   put("lab-time", clockText(now));
   for (const lane of lab.lanes) writeLane(lane, now);
+  const hint = document.getElementById("nothing-sent");
+  if (hint) hint.hidden = [...played.tape.values()].some(({ entries }) => entries.length > 0);
   writeLog(now);
   writeTable(now);
   tellHand(now);

@@ -8,12 +8,13 @@ import { change } from "./state.js";
 /** @import { View } from "../vendor/htm-preact.js" */
 /** @import { More, Setup } from "./state.js" */
 
-/** @typedef {"chat" | "push" | "accuracy" | "edge"} ViewName */
+/** @typedef {"advice" | "chat" | "push" | "accuracy" | "edge"} ViewName */
 
 /** @typedef {(props: {lab: Setup & More}) => View | null} Component */
 
 /** @type {Record<ViewName, () => Promise<Component>>} */
 const loads = {
+  advice: () => import("./advice.js").then(({ Advice }) => Advice),
   chat: () => import("./chat/chat.js").then(({ Chat }) => Chat),
   push: () => import("./experiments/push.js").then(({ Push }) => Push),
   accuracy: () => import("./experiments/accuracy.js").then(({ Accuracy }) => Accuracy),

@@ -8,11 +8,15 @@ import { answer, refuse, requests } from "../../testing/server.js";
 
 const { state } = await import("../../static/app/core/state.js");
 const { html, render } = await import("../../static/vendor/htm-preact.js");
+const { Advice } = await import("../../static/lab/advice.js");
 const { EditLane } = await import("../../static/lab/edit.js");
 const { Lanes } = await import("../../static/lab/lanes.js");
 const { clock, open, played, send } = await import("../../static/lab/player.js");
+const { scenes } = await import("../../static/lab/scenes.js");
 const { change, isMarked, lab, newLane, newYear, onChange } = await import("../../static/lab/state.js");
 const { Figures } = await import("../../static/lab/table.js");
+const { windowOf } = await import("../../static/lab/stage.js");
+const { emptyStrip } = await import("../../static/lab/tape.js");
 const { writeTexts } = await import("../../static/lab/texts.js");
 
 test("lab: the field of a refused value is marked", async (t) => {
@@ -87,4 +91,37 @@ test("lab: figures are attributes, too", async (t) => {
   assert.deepEqual({ ...find("[data-lane]").dataset }, {
     lane: "1", atMs: "9000", allowed: "1", throttled: "1", low: "0", mostInASecond: "1", mostInAMinute: "1", longestWaitMs: "3000", longestDelayMs: "0", longestSilenceMs: "9000", bytesPerUser: "8",
   });
+});
+
+test("lab: a lesson ends with what is for and against its algorithm, and each algorithm has one", (t) => {
+  state.algorithms = algorithms;
+  const page = document.body.appendChild(document.createElement("div"));
+  t.after(() => (render(null, page), page.remove()));
+  const told = new Set();
+  for (const story of scenes.filter((scene) => scene.algorithms)) {
+    render(html`<${Advice} lab=${{ story }} />`, page);
+    assert.equal(all(".advice p").filter((line) => line.textContent !== "").length, story.algorithms.length, story.id);
+    if (story.algorithms.length > 1) continue;
+    assert.ok(all(".advice dd").every((line) => line.textContent !== "") && all(".advice dd").length === 2, story.id);
+    told.add(story.algorithms[0]);
+  }
+  assert.deepEqual([...told].sort(), algorithms.map(({ name }) => name).sort());
+});
+
+test("lab: an empty stage says what to do, until something is sent", async (t) => {
+  const { id } = await show(t);
+  const shows = () => !find("#nothing-sent").hidden;
+  const { entries } = played.tape.get(id);
+  played.tape = new Map();
+  writeTexts(0);
+  assert.equal(shows(), true);
+  played.tape = new Map([[id, { ...emptyStrip, entries }]]);
+  writeTexts(2000);
+  assert.equal(shows(), false);
+});
+
+test("lab: a scene begins at the left, and scrolls when the view is full", () => {
+  change((l) => (l.span = 30_000));
+  const at = [0, 3000, 30_000, 90_000].map((now) => windowOf(now, 600)), whole = at[3].edge;
+  assert.deepEqual(at.map(({ from, line }) => [from, Math.round(line)]), [[-1, 0], [0, whole / 10], [0, whole], [60_000, whole]]);
 });

@@ -45,9 +45,10 @@ export function prepare(canvas, width, height) {
 /** @param {number} width */
 export const lineOf = (width) => width - (width < 520 ? narrowGauge : gaugeWidth);
 
-// marksHeightOf returns the height of the part with the marks. Few lanes have more space.
+// marksHeightOf returns the height of the part with the marks. Few lanes have more space, but not on
+// a phone.
 /** @param {number} lanes */
-export const marksHeightOf = (lanes) => (lanes <= 2 ? 132 : lanes <= 4 ? 84 : 60);
+export const marksHeightOf = (lanes) => (lanes > 4 ? 60 : lanes > 2 || innerWidth < 700 ? 84 : 132);
 
 /** @param {number} marks the height of the part with the marks @param {number} limits */
 export const heightOf = (marks, limits) => marks + limits * limitHeight;
@@ -86,7 +87,7 @@ function grid(v, height) {
 /** @param {View} v */
 export function drawAxis(v) {
   eachTick(v, (time) => x(v, time) < v.line - 40 && write(v, axisText(time), x(v, time), axisHeight / 2, { align: x(v, time) < 20 ? "left" : "center" }));
-  write(v, t("lab.now"), v.line, axisHeight / 2, { color: "accent", align: "center", isBold: true });
+  write(v, t("lab.now"), Math.max(v.line, 16), axisHeight / 2, { color: "accent", align: "center", isBold: true });
 }
 
 /** @param {number} ms */

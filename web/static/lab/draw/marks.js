@@ -28,7 +28,7 @@ export function eachMark(v, see) {
   for (let i = first; i <= last; ) {
     let next = i + 1;
     while (next <= last && columnAt(next) === columnAt(i)) next++;
-    const at = Math.min(x(v, (columnAt(i) + 0.5) * column), v.line - radius);
+    const at = Math.max(radius, Math.min(x(v, (columnAt(i) + 0.5) * column), v.line - radius));
     const step = Math.min(pitch, (marksHeight - pitch) / Math.max(1, next - i - 1));
     for (let place = 0; i < next; i++, place++) see(entries[i], at, marksHeight - pitch / 2 - place * step, i);
   }

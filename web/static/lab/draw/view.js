@@ -20,6 +20,7 @@
  * @property {number} start the time of day at lab time 0, Unix ms
  * @property {number} from the lab time at the left edge
  * @property {number} line where "now" is, px
+ * @property {number} edge the right end of the range, px; the gauges are right of it
  * @property {number} width of the canvas, px
  * @property {number} top of the limit's part, px
  * @property {number} height of the limit's part, px
@@ -106,11 +107,11 @@ export function clip(v, draw) {
   context.restore();
 }
 
-const margin = 12; // px between the line and the gauge
+const margin = 12; // px between the range and the gauge
 
-// gauge returns where a limit's gauge is: right of the line.
+// gauge returns where a limit's gauge is: right of the range.
 /** @param {View} v */
-export const gauge = (v) => ({ left: v.line + margin, width: v.width - v.line - margin, top: v.top + 4, height: v.height - 8 });
+export const gauge = (v) => ({ left: v.edge + margin, width: v.width - v.edge - margin, top: v.top + 4, height: v.height - 8 });
 
 const mostCells = 20, leastPitch = 7; // px
 
