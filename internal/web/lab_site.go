@@ -131,7 +131,7 @@ var named = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
 // labFiles returns the files that the Lab needs. The Lab is also the start page.
 func labFiles(all files) files {
 	some := files{"": all[labFile], "lab": all[labFile], labFile: all[labFile], missingFile: all[missingFile]}
-	names := modulesOf(all, labFile, anyImport)
+	names := append(modulesOf(all, labFile, anyImport), "style/contrast.css") // which a script loads
 	for _, found := range named.FindAllSubmatch(all[labFile].content().plain, -1) {
 		names = append(names, string(found[1]))
 	}

@@ -15,6 +15,7 @@ import { PageHead } from "../widgets/page-head.js";
 /** @param {{state: State}} props */
 export function AdminPage({ state }) {
   return html`
+    <link rel="stylesheet" href="style/admin.css" />
     <${PageHead} title=${pages.admin} />
     ${mayOwn() && !state.me.mounted
       ? html`

@@ -6,6 +6,12 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const forced = matchMedia("(forced-colors: active)"); // pictures then need the theme that fits the system's colours
 
+  // contrast.css is loaded only for those who need it.
+  const contrast = matchMedia("(forced-colors: active), (prefers-contrast: more)");
+  const base = /** @type {HTMLScriptElement} */ (document.currentScript).src;
+  const style = Object.assign(document.createElement("link"), { rel: "stylesheet", media: contrast.media, href: new URL("../../style/contrast.css", base).href });
+  const load = () => contrast.matches && document.head.append(style);
+
   const stored = () => {
     try {
       return JSON.parse(localStorage.getItem("chatguard")) ?? {};
@@ -30,6 +36,8 @@
     dispatchEvent(new Event("themechange"));
   };
 
+  contrast.addEventListener("change", load);
+  load();
   for (const one of [dark, forced]) one.addEventListener("change", () => apply(chosen));
   addEventListener("storage", () => apply(stored())); // chosen in another window
   addEventListener("appearance", (event) => apply(/** @type {CustomEvent} */ (event).detail));
