@@ -241,3 +241,12 @@ func ExampleOverride_cascade() {
 	// allowed, 3 left of burst
 	// allowed at low priority, 2 left of burst
 }
+
+// A user reads a limit's title. A verdict names the limit.
+func ExampleLimit_title() {
+	daily := chatguard.DailyWindowLimit("daily", 300)
+	daily.Title = "messages a day"
+	policy := chatguard.Policy{Limits: []chatguard.Limit{daily}}
+	fmt.Println(policy.Validate(), policy.Limits[0].Name, policy.Limits[0].Title)
+	// Output: <nil> daily messages a day
+}
