@@ -3,8 +3,7 @@
 // them, and a table of the figures.
 
 import { locale, t } from "../../text/text.js";
-import { html, useState } from "../../vendor/htm-preact.js";
-import { Plot } from "./plot.js";
+import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { stamp } from "../words/time.js";
 
 /**
@@ -21,6 +20,7 @@ import { stamp } from "../words/time.js";
  */
 
 /** @typedef {{at: number, values: (number | null)[]}} ChartRow */
+/** @typedef {typeof import("./plot.js").Plot} PlotView */
 
 /**
  * @typedef {object} ChartProps
@@ -55,13 +55,26 @@ export function Chart({ label, summary, at, series, lower, unit, top = 1, height
     <figure class="chart" aria-label=${label}>
       <div role="img" aria-label=${t("widgets.chart-label", { label, summary })}>
         <${Legend} series=${all} unit=${unit} time=${time} index=${pointed} />
-        <${Plot} ...${shared} series=${series} top=${top} height=${lower ? heights.upper : height} isTimeless=${!!lower} />
-        ${lower && html`<${Plot} ...${shared} series=${lower} top=${1} height=${heights.lower} hasBars=${true} />`}
+        <${LatePlot} ...${shared} series=${series} top=${top} height=${lower ? heights.upper : height} isTimeless=${!!lower} />
+        ${lower && html`<${LatePlot} ...${shared} series=${lower} top=${1} height=${heights.lower} hasBars=${true} />`}
       </div>
       <figcaption>${summary}</figcaption>
       ${rows && html`<${Table} label=${label} series=${all} rows=${rows} step=${step} zone=${zone} />`}
     </figure>
   `;
+}
+
+let drawer = /** @type {PlotView | null} */ (null);
+
+// LatePlot draws curves once the module that draws is loaded, because it is large. Its
+// place has its height from the start.
+/** @param {Parameters<PlotView>[0]} props */
+function LatePlot(props) {
+  const [Plot, setPlot] = useState(() => drawer);
+  useEffect(() => {
+    if (!Plot) import("./plot.js").then((module) => setPlot(() => (drawer = module.Plot)));
+  }, []);
+  return Plot ? html`<${Plot} ...${props} />` : html`<div class="plot" style=${{ height: `${props.height}px` }}></div>`;
 }
 
 // ChartToCome reserves a chart's place until its data arrives, so that nothing below moves.
