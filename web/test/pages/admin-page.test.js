@@ -229,11 +229,18 @@ test("settings: raid mode and notices are edited and restored", async () => {
   await write("#raid-start_rate", "50");
   await write("#notice-text", "@{name}, next message in {wait}");
   await see(() => text(".settings").includes("Raid mode starts by itself once there are 50 messages per second on average") && text(".settings").includes("Anna reads: “@Anna, next message in 4 s”"));
+  assert.equal(find("#timeout-lengths").value, "10 minutes, 30 seconds, 1 minute, 1 hour, 1 day");
+  for (const wrong of ["", "soon", "15d", "1m,", "1,2,3,4,5,6,7"]) {
+    await write("#timeout-lengths", wrong);
+    await see(() => text("#timeout-lengths-error") === "Enter 1 to 6 durations from 1 second to 14 days, with commas between them.");
+  }
+  await write("#timeout-lengths", "10 min, 1h30,2d");
+  await write("#timeout-reason", " spam ");
   answer("PUT /channels/7/settings", ({ body }) => withTag('"two"', { settings: body, configured: false, saved: true }));
   await click("#save-settings");
   await see(() => text(".settings [role=status]") === "Saved. In force from now on.");
   assert.deepEqual([sent().body, sent().headers.get("If-Match")],
-    [{ raid: { ...raid, lasts: "30m", start_rate: 50 }, notices: { text: "@{name}, next message in {wait}", cooldown: "1m0s", language: "en" } }, '"one"']);
+    [{ raid: { ...raid, lasts: "30m", start_rate: 50 }, notices: { text: "@{name}, next message in {wait}", cooldown: "1m0s", language: "en" }, timeouts: { lengths: ["10m", "1h30m", "48h"], reason: "spam" } }, '"one"']);
   for (const [typed, error] of [["/ban {name}", "A message that begins with “/” is a chat command."], ["@{who}", "Use only the placeholders {name}, {wait}, {limit}."], ["x".repeat(401), "Enter at most 400 characters."]]) {
     await write("#notice-text", typed);
     await see(() => text("#notice-text-error").startsWith(error) && find("#save-settings").getAttribute("aria-disabled") === "true");

@@ -307,7 +307,10 @@ test("alerts: only what begins, on this browser's wish", async () => {
   await click("#alert-notify");
   await click("#alert-many");
   await click("#alert-test");
+  await write("#alert-count", "0");
+  await see(() => text("#alert-count-error") === "Enter a whole number from 1 to 10,000.");
   await write("#alert-count", "2");
+  await see(() => text("#alert-count-error") === "");
   sendStatus({});
   await see(() => icon() === "favicon.svg");
   send({ type: "throttled", users: [spammer, { ...spammer, user_id: "43" }] });

@@ -17,6 +17,8 @@ test("sign-in: with a token, until it is revoked", async () => {
   answer("POST /session", refuse(401, "This token is unknown, was revoked or has expired."));
   await enter("no such token");
   await see(() => text("#token-error") === "This token is unknown, was revoked or has expired." && find("#token").getAttribute("aria-invalid") === "true");
+  await enter(" ");
+  await see(() => text("#token-error") === "Enter the token.");
   answer("POST /session", usualAnswer("POST /session"));
   await enter(" good ");
   await see(() => state.session === "in" && text(".account").includes("owner"));

@@ -30,6 +30,7 @@ export function AccessForm({ kind, kept, made, cancel, close }) {
   const submit = async (event) => {
     event.preventDefault();
     if (isBusy) return;
+    if (name.trim() === "") return setSending({ isBusy: false, problem: t("admin.no-name") });
     setSending({ isBusy: true, problem: "" });
     const wanted = { name: name.trim(), role };
     const outcome = await sent("POST", isToken ? "/tokens" : "/links", isToken ? { ...wanted, ...(expires && { expires }) } : wanted);
@@ -38,12 +39,12 @@ export function AccessForm({ kind, kept, made, cancel, close }) {
   };
   const heading = isToken ? t("admin.new-token") : t("admin.new-link");
   return html`
-    <form class="admin-form" ref=${place} aria-label=${heading} onSubmit=${submit}>
+    <form class="admin-form" ref=${place} aria-label=${heading} novalidate onSubmit=${submit}>
       <h3>${heading}</h3>
       <p class="muted">${isToken ? t("admin.token-about") : t("admin.link-about")}</p>
       <div class="field">
         <label for="access-name">${t("admin.name")}</label>
-        <input id="access-name" autocomplete="off" spellcheck="false" maxlength=${longest} required value=${name} aria-describedby="access-name-note"
+        <input id="access-name" autocomplete="off" spellcheck="false" maxlength=${longest} value=${name} aria-describedby="access-name-note"
           onInput=${(event) => set({ name: event.target.value })} />
         <p id="access-name-note" class="muted">${t("admin.name-about")}</p>
       </div>

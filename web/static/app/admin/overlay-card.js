@@ -78,15 +78,16 @@ function TokenForm({ usual, made }) {
   const submit = async (event) => {
     event.preventDefault();
     if (isBusy) return;
+    if ((typed ?? usual).trim() === "") return setSending({ isBusy: false, problem: t("admin.no-name") });
     setSending({ isBusy: true, problem: "" });
     const outcome = await sent("POST", "/tokens", { name: (typed ?? usual).trim(), role: "overlay" });
     setSending({ isBusy: false, problem: outcome.problem });
     if (outcome.body) made(outcome.body.token);
   };
   return html`
-    <form class="together" onSubmit=${submit}>
+    <form class="together" novalidate onSubmit=${submit}>
       <label for="overlay-token">${t("admin.overlay-token")}</label>
-      <input id="overlay-token" autocomplete="off" spellcheck="false" maxlength="200" required value=${typed ?? usual} onInput=${(event) => type(event.target.value)} />
+      <input id="overlay-token" autocomplete="off" spellcheck="false" maxlength="200" value=${typed ?? usual} onInput=${(event) => type(event.target.value)} />
       <button type="submit" id="overlay-make" class="primary" aria-disabled=${isBusy ? "true" : "false"}>${t("admin.overlay-make")}</button>
     </form>
     <p class="error" role="alert">${problem}</p>

@@ -42,7 +42,7 @@ export function WebhookForm({ hook, kept, opener, channels, saved, cancel, close
   };
   const heading = hook ? t("webhooks.change-webhook", { name: hook.name }) : t("webhooks.new-webhook");
   return html`
-    <form class="webhook-form" ref=${place} aria-label=${heading} onSubmit=${submit}>
+    <form class="webhook-form" ref=${place} aria-label=${heading} novalidate onSubmit=${submit}>
       <h3>${heading}</h3>
       <div class="field">
         <label for="webhook-name">${t("webhooks.name")}</label>

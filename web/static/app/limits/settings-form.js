@@ -1,5 +1,5 @@
 // @ts-check
-// The section of the page Limits for raid mode and notices. It has its own button to save, because
+// The section of the page Limits for raid mode, timeouts and notices. It has its own button to save, because
 // these settings don't belong to the policy.
 
 import { languages, t } from "../../text/text.js";
@@ -27,6 +27,7 @@ export function ChannelSettings({ state }) {
   return html`
     <form class="limits settings" aria-label=${t("limits.settings")} onSubmit=${submit} novalidate>
       <${RaidSettings} settings=${settings} errors=${errors} />
+      ${mayBeSilenced(state) && html`<${TimeoutSettings} settings=${settings} errors=${errors} />`}
       ${hasNotices(state) && html`<${NoticeSettings} settings=${settings} errors=${errors} />`}
       <${SettingsNote} state=${state} />
       ${mayModerate() && html`<${SettingsButtons} settings=${settings} errors=${errors} />`}
@@ -37,6 +38,29 @@ export function ChannelSettings({ state }) {
 // hasNotices reports whether chatguard writes in the channel's chat. It does so only on Twitch.
 /** @param {State} of */
 const hasNotices = ({ channel, me }) => !me.mounted && !channel.startsWith("check:");
+
+// mayBeSilenced reports whether people can time users out in the channel.
+/** @param {State} of */
+const mayBeSilenced = ({ channel, channels }) => Boolean(channels.find(({ id }) => id === channel)?.acts);
+
+/** @param {{settings: Settings, errors: Record<string, string>}} props */
+function TimeoutSettings({ settings: { draft: { lengths, reason } }, errors }) {
+  const fixed = !mayModerate();
+  return html`
+    <fieldset class="card">
+      <legend>${t("limits.timeouts")}</legend>
+      <p class="muted">${t("limits.timeouts-about")}</p>
+      <div class="fields text">
+        <${LimitField} id="timeout-lengths" label=${t("limits.timeouts-lengths")} hint=${t("limits.timeouts-lengths-hint")} isText fixed=${fixed} value=${lengths} error=${errors.lengths}
+          onInput=${(/** @type {string} */ typed) => editSettings({ lengths: typed })} />
+      </div>
+      <div class="fields text">
+        <${LimitField} id="timeout-reason" label=${t("limits.timeouts-reason")} hint=${t("limits.timeouts-no-reason")} isText fixed=${fixed} value=${reason} error=${errors.reason}
+          onInput=${(/** @type {string} */ typed) => editSettings({ reason: typed })} />
+      </div>
+    </fieldset>
+  `;
+}
 
 /** @param {{settings: Settings, errors: Record<string, string>}} props */
 function RaidSettings({ settings, errors }) {

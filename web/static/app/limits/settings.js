@@ -1,12 +1,13 @@
 // @ts-check
-// The channel's settings for raid mode and notices: loading, editing, checking and saving. They are
+// The channel's settings for raid mode, timeouts and notices: loading, editing, checking and saving. They are
 // saved apart from the limits.
 
-import { t } from "../../text/text.js";
+import { commas, t } from "../../text/text.js";
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
 import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
+import { durationText, lengthText, nanoseconds, parseLength } from "../words/lengths.js";
 import { wait } from "../words/time.js";
 import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
 /** @import { Bounds } from "../words/algorithms.js" */
@@ -27,8 +28,9 @@ import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
  */
 
 /**
- * @typedef {{raid: Texts, notices: Texts, text: string, language: string}} SettingsDraft text is the notice, and
- *   language that of all that chatguard says in chat
+ * @typedef {{raid: Texts, notices: Texts, text: string, language: string, lengths: string | null, reason: string}} SettingsDraft text
+ *   is the notice, and language that of all that chatguard says in chat; lengths and reason are of timeouts by one click.
+ *   lengths is null if the channel has none
  */
 
 const day = 24 * 60 * 60; // seconds
@@ -53,6 +55,9 @@ const noticeFields = { cooldown: time(1, 7 * day) };
 
 const longest = 400; // characters of a notice
 
+const mostLengths = 6, shortestTimeout = 1, longestTimeout = 14 * day; // seconds
+const longestReason = 500; // characters
+
 // inChat maps names to the placeholders of a notice, for texts that show them.
 export const inChat = { name: "{name}", wait: "{wait}", limit: "{limit}" };
 
@@ -61,7 +66,10 @@ export const inChat = { name: "{name}", wait: "{wait}", limit: "{limit}" };
 const address = (channel) => `/channels/${encodeURIComponent(channel)}/settings`;
 
 /** @param {Api.Settings} of @returns {SettingsDraft} */
-const draftOf = ({ raid, notices }) => ({ raid: textsOf(raidFields, raid), notices: textsOf(noticeFields, notices), text: notices.text, language: notices.language || "en" });
+const draftOf = ({ raid, notices, timeouts }) => ({
+  raid: textsOf(raidFields, raid), notices: textsOf(noticeFields, notices), text: notices.text, language: notices.language || "en",
+  lengths: timeouts ? commas(timeouts.lengths.map((length) => lengthText(nanoseconds(length)))) : null, reason: timeouts?.reason ?? "",
+});
 
 const asked = inOrder();
 
@@ -117,7 +125,19 @@ export function settingsErrors(draft) {
     for (const [name, field] of Object.entries(fields)) errors[name] = wrongNumber(field, texts[name]);
   }
   errors.text = wrongNotice(draft.text.trim());
+  if (draft.lengths !== null && !lengthsOf(draft.lengths)) errors.lengths = t("limits.timeouts-wrong", { most: mostLengths });
+  if ([...draft.reason].length > longestReason) errors.reason = t("limits.reason-long", { most: longestReason });
   return Object.fromEntries(Object.entries(errors).filter(([, error]) => error));
+}
+
+// lengthsOf reads durations of timeouts as people write them: "10 min, 1 h". It returns them as the
+// API writes them, or null if they can't be used.
+/** @param {string} text */
+function lengthsOf(text) {
+  const lengths = text.split(/[,;、]/).map((length) => parseLength(length));
+  const seconds = lengths.map((ns) => (ns === null ? -1 : Number(ns) / 1e9));
+  if (lengths.length > mostLengths || seconds.some((length) => length < shortestTimeout || length > longestTimeout)) return null;
+  return lengths.map((ns) => durationText(ns));
 }
 
 /** @param {string} text */
@@ -140,6 +160,7 @@ export function saveSettings() {
   const body = {
     raid: numbersOf(raidFields, known.raid, draft.raid),
     notices: { ...numbersOf(noticeFields, known.notices, draft.notices), text: draft.text.trim(), language: draft.language },
+    ...(draft.lengths !== null && { timeouts: { lengths: lengthsOf(draft.lengths), reason: draft.reason.trim() } }),
   };
   return send("PUT", body);
 }

@@ -89,7 +89,7 @@ function NewNote({ isFirst, isBusy, add }) {
     if (text.trim() && !isLong && (await add(text))) write("");
   };
   return html`
-    <form class="new-note" onSubmit=${submit}>
+    <form class="new-note" novalidate onSubmit=${submit}>
       <label for="new-note" class="unseen">${t("people.new-note")}</label>
       <textarea id="new-note" rows="1" maxlength=${longest} placeholder=${isFirst ? t("people.note-first-hint") : t("people.note-hint")} value=${text}
         onInput=${(event) => write(event.target.value)}></textarea>

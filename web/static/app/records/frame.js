@@ -16,7 +16,7 @@ import { csvAddress, filtersOf, loadMore } from "./records.js";
 /** @param {{label: string, name: Kind, records: Records, children: View}} props */
 export function RecordsFilters({ label, name, records, children }) {
   return html`
-    <form class="filters" role="search" aria-label=${label} onSubmit=${(event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label=${label} novalidate onSubmit=${(event) => event.preventDefault()}>
       ${children}
       <a class="export" href=${csvAddress(name, records)} download>${t("records.export")}</a>
     </form>

@@ -11,10 +11,13 @@ import { Icon } from "../widgets/icon.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Alerts, State } from "../core/state.js" */
 
+const mostUsers = 10_000; // that an alert can wait for
+
 /** @param {{state: State, onClose: () => void}} props */
 export function AlertsDialog({ state, onClose }) {
   const { alerts } = state.preferences;
   const [problem, say] = useState("");
+  const [wrongCount, sayCount] = useState("");
   /** @param {Partial<Alerts>} news */
   const choose = (news) => prefer({ alerts: { ...alerts, ...news } });
   /** @param {boolean} isOn */
@@ -22,6 +25,12 @@ export function AlertsDialog({ state, onClose }) {
     const may = !isOn || (await ask());
     say(may ? "" : permission() === "missing" ? t("shell.alerts-missing") : t("shell.alerts-denied"));
     choose({ notify: isOn && may });
+  };
+  /** @param {{target: HTMLInputElement}} event */
+  const chooseCount = ({ target: { value } }) => {
+    const isRight = /^[1-9]\d*$/.test(value.trim()) && Number(value) <= mostUsers;
+    sayCount(isRight ? "" : t("shell.alert-wrong-count", { most: mostUsers }));
+    if (isRight) choose({ count: Number(value) });
   };
   const isSilent = !alerts.sound && !alerts.notify;
   return html`
@@ -34,8 +43,9 @@ export function AlertsDialog({ state, onClose }) {
         <${Check} id="alert-many" isOn=${alerts.many} choose=${(/** @type {boolean} */ many) => choose({ many })}>${t("shell.alert-many")}<//>
         <div class="field">
           <label for="alert-count">${t("shell.alert-count")}</label>
-          <input id="alert-count" type="number" min="1" max="10000" required value=${alerts.count} disabled=${!alerts.many} onChange=${(event) => chooseCount(event.target, choose)} />
+          <input id="alert-count" inputmode="numeric" autocomplete="off" value=${alerts.count} disabled=${!alerts.many} aria-describedby="alert-count-error" onChange=${chooseCount} />
           <span class="unit">${t("shell.alert-count-unit")}</span>
+          <p id="alert-count-error" class="error" role="alert">${alerts.many && wrongCount}</p>
         </div>
       </fieldset>
       <fieldset>
@@ -50,12 +60,6 @@ export function AlertsDialog({ state, onClose }) {
       </div>
     <//>
   `;
-}
-
-// chooseCount keeps a valid number and leaves any other to the browser's own message.
-/** @param {HTMLInputElement} field @param {(news: Partial<Alerts>) => void} choose */
-function chooseCount(field, choose) {
-  if (field.reportValidity()) choose({ count: field.valueAsNumber });
 }
 
 /** @param {{id: string, isOn: boolean, choose: (isOn: boolean) => void, children?: View}} props */

@@ -19,18 +19,19 @@ export function SignInPage({ state: { signIn, ways, device }, onSignedIn }) {
   const submit = async (event) => {
     event.preventDefault();
     const token = String(new FormData(event.target).get("token")).trim();
-    if (token && (await post({ token }))) onSignedIn();
+    if (!token) return update((s) => (s.signIn = { ...s.signIn, error: t("shell.no-token") }));
+    if (await post({ token })) onSignedIn();
   };
   return html`
     <${Frame}>
       ${signIn.why && html`<p class="banner" role="alert"><${Icon} name="alert" />${signIn.why}</p>`}
       ${ways.twitch && html`<${WithTwitch} ways=${ways} device=${device} onSignedIn=${onSignedIn} />`}
       <p class="muted">${rich("shell.sign-in-link", { command: html`<code>chatguard signin</code>` })}</p>
-      <form onSubmit=${submit}>
+      <form novalidate onSubmit=${submit}>
         <input type="text" autocomplete="username" value="chatguard" readonly hidden />
         <label for="token">${t("shell.sign-in-token")}</label>
         <div class="together">
-          <input id="token" name="token" type="password" autocomplete="current-password" spellcheck=${false} required
+          <input id="token" name="token" type="password" autocomplete="current-password" spellcheck=${false}
             aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />
           <button class="primary" disabled=${signIn.busy}>${t("shell.sign-in")}</button>
         </div>

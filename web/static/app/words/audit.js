@@ -72,6 +72,7 @@ const plain = (name) => name.replaceAll("_", " ").replaceAll(".", " ");
 // differences lists the values that differ, by their names: "raid lasts: 10m0s → 20m0s".
 /** @param {any} from @param {any} to @param {string} [path] @returns {string[]} */
 function differences(from, to, path = "") {
+  if (Array.isArray(to)) return differences(commas(from ?? []), commas(to), path);
   if (to === null || typeof to !== "object") return from === to ? [] : [`${plain(path)}: ${written(from)} → ${written(to)}`];
   return [...new Set([...Object.keys(from ?? {}), ...Object.keys(to)])].flatMap((name) => differences(from?.[name], to[name] ?? null, path ? `${path}.${name}` : name));
 }
