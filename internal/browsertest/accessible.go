@@ -15,9 +15,15 @@ import (
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// inspect waits until short animations have finished, and returns what axe-core finds. It waits
-// because nobody reads text while it fades.
+// inspect waits until the page has its styles and short animations have finished, and returns what
+// axe-core finds. It waits because nobody reads text while it fades.
 const inspect = `(async () => {
+	const frame = () => new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 1000); });
+	await frame(); // the page learns of other colors
+	await frame();
+	const missing = [...document.querySelectorAll("link[rel=stylesheet]")].filter((link) => !link.sheet && matchMedia(link.media || "all").matches);
+	await Promise.all(missing.map((link) => new Promise((loaded) => link.addEventListener("load", loaded))));
+	await frame();
 	await new Promise((next) => { // once the page has drawn what depends on media features
 		requestAnimationFrame(() => requestAnimationFrame(next));
 		setTimeout(next, 1000); // a page that isn't shown draws no frames

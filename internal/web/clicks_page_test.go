@@ -72,13 +72,16 @@ const clicks = `(async () => {
 		async aim(name) {
 			aimed = usable().find((e) => nameOf(e) === name);
 			if (!aimed) return null;
-			for (const field of aimed.form?.querySelectorAll(":invalid") ?? []) {
-				field.value = field.type === "number" ? "1" : field.type === "url" ? "https://hooks.example/1" : "10m";
+			const fields = [...(aimed.form?.elements ?? [])].filter((e) => e.matches("input, textarea") && e.value === "");
+			for (const field of fields) {
+				field.value = field.inputMode === "numeric" ? "1" : /url|address/.test(field.name + field.id + field.type) ? "https://hooks.example/1" : "10m";
 				field.dispatchEvent(new Event("input", { bubbles: true }));
 			}
 			aimed.scrollIntoView({ block: "center", behavior: "instant" });
 			await frame();
-			const { x, y, width, height } = aimed.getClientRects()[0];
+			const [box] = aimed.getClientRects();
+			if (!box) return null; // what was written above has removed it
+			const { x, y, width, height } = box;
 			const hit = document.elementFromPoint(x + width / 2, y + height / 2);
 			return aimed.contains(hit) || hit?.closest("label")?.control === aimed ? [x + width / 2, y + height / 2] : null;
 		},
