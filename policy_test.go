@@ -1,8 +1,8 @@
 package chatguard
 
 import (
-	"errors"
 	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"slices"

@@ -1,6 +1,10 @@
 package journal
 
-import "time"
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
 
 // Silence is a user's timeout or ban in a channel.
 type Silence struct {
@@ -14,6 +18,14 @@ type Silence struct {
 
 // IsInForce reports whether the user can't write at that time.
 func (s Silence) IsInForce(now time.Time) bool { return s.Banned || s.Until.After(now) }
+
+// Action returns what the silence is: a timeout or a ban.
+func (s Silence) Action() chatguard.Action {
+	if s.Banned {
+		return chatguard.ActionBan
+	}
+	return chatguard.ActionTimeout
+}
 
 // Delay returns when a user may write whom limits let write at a time, given their timeout or ban.
 // never means that waiting doesn't help. A nil Silence delays nothing.

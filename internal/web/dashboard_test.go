@@ -81,7 +81,7 @@ func TestPages_FitWindow(t *testing.T) {
 	w.See(hasText("chatguard signin"))
 	w.wantFit(widths...)
 	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
-	w.See(hasText("sees no messages"))
+	w.See(hasText("Nobody is throttled"))
 	w.wantFit(widths...)
 
 	d.say(spammer, 4)

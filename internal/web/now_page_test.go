@@ -85,7 +85,7 @@ func TestNowPage_WaitFits(t *testing.T) {
 	d.advance(27 * time.Second)
 	d.say(spammer, 1)
 	w.See(spammersRow)
-	for _, width := range []int64{360, 979, 980, 1280, 1359, 1360, 1679, 1680} {
+	for _, width := range []int64{360, 979, 980, 1280, 1359, 1360, 1680, 1919, 1920} {
 		w.Must(chromedp.EmulateViewport(width, 900))
 		w.See(fmt.Sprintf(`innerWidth === %d`, width))
 		cut := browsertest.Eval[string](w.Window, `(() => {

@@ -182,7 +182,7 @@ test("silence: usual durations, and the question that ends a timeout or ban", ()
   const asks = (silence) => viewText(liftQuestion(silence, "anna"));
   assert.deepEqual([asks(timeout), asks({ ...timeout, by: "" })], ["End the timeout of anna? The timeout was given by mo on Twitch.", "End the timeout of anna?"]);
   assert.deepEqual([asks({ banned: true, by: "mo" }), asks(null)], ["Unban anna? The ban was given by mo.", "Unban anna?"]);
-  assert.deepEqual([liftNames(timeout).button, liftNames(timeout).about("anna")], ["End timeout", "End the timeout of anna"]);
+  assert.deepEqual([liftNames(timeout).button, liftNames(timeout).about("anna")], ["End timeout", "End timeout of anna"]);
   assert.deepEqual([liftNames(null).button, liftNames(null).about("anna")], ["Unban", "Unban anna"]);
 });
 

@@ -141,6 +141,7 @@ func (b *board) silence(key rowKey, s *journal.Silence, person journal.Person, n
 		r = &row{place: -1}
 		r.Channel, r.UserID = strings.Clone(key.channel), strings.Clone(key.user)
 		r.Since, r.At, r.First = s.At, s.At, s.At
+		r.Outcome = journal.Outcome{At: s.At, Action: s.Action(), Result: journal.Done}
 		r.setPerson(person)
 	}
 	r.Silenced, r.assumed = s, false

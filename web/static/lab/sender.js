@@ -25,8 +25,8 @@ export function Sender({ lane, label, keys, isPrimary, children }) {
   /** @param {MouseEvent} event */
   const click = (event) => event.detail === 0 && send(clock.timeOf(event), lane);
   return html`
-    <button type="button" class=${isPrimary ? "primary send" : "send"} aria-label=${label} onPointerDown=${press} onPointerUp=${stop} onPointerLeave=${stop} onPointerCancel=${stop} onClick=${click}>
-      ${children}${keys && html`<kbd aria-hidden="true">${keys}</kbd>`}
+    <button type="button" class=${isPrimary ? "primary send" : "send"} onPointerDown=${press} onPointerUp=${stop} onPointerLeave=${stop} onPointerCancel=${stop} onClick=${click}>
+      ${children}${label && html`<span class="unseen"> ${label}</span>`}${keys && html`<kbd aria-hidden="true">${keys}</kbd>`}
     </button>
   `;
 }
