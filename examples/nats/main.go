@@ -70,8 +70,10 @@ func (c *chat) subscribe(user, subject string, handle nats.MsgHandler) (*nats.Co
 	if err != nil {
 		return nil, err
 	}
-	_, err = conn.Subscribe(subject, handle)
-	return conn, err
+	if _, err = conn.Subscribe(subject, handle); err != nil {
+		return conn, err
+	}
+	return conn, conn.Flush() // the server then knows the subscription
 }
 
 // Check implements server.Authentication. NATS tells a refused client no reason.

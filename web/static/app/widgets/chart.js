@@ -72,7 +72,15 @@ let drawer = /** @type {PlotView | null} */ (null);
 function LatePlot(props) {
   const [Plot, setPlot] = useState(() => drawer);
   useEffect(() => {
-    if (!Plot) import("./plot.js").then((module) => setPlot(() => (drawer = module.Plot)));
+    const load = async () => {
+      try {
+        ({ Plot: drawer } = await import("./plot.js"));
+        setPlot(() => drawer);
+      } catch {
+        // The place stays empty. The sentence and the table have the figures, and the next chart tries again.
+      }
+    };
+    if (!Plot) load();
   }, []);
   return Plot ? html`<${Plot} ...${props} />` : html`<div class="plot" style=${{ height: `${props.height}px` }}></div>`;
 }
