@@ -138,6 +138,7 @@ func TestPolicyError_EachKey(t *testing.T) {
 		"penalties.forget_after": {func(p *Policy) { p.Penalties.ForgetAfter = -1 }, "", "-1ns"},
 
 		"limit.name":      {func(p *Policy) { p.Limits[0].Name = "a b" }, "a b", "a b"},
+		"limit.title":     {func(p *Policy) { p.Limits[0].Title = "/ban" }, "burst", "/ban"},
 		"limit.algorithm": {func(p *Policy) { p.Limits[0].Algorithm = "dice" }, "burst", "dice"},
 		"limit.mode":      {func(p *Policy) { p.Limits[0].Mode = 2 }, "burst", "mode(2)"},
 		"limit.per":       {func(p *Policy) { p.Limits[0].Per = 9 }, "burst", "9"},
