@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,10 +30,18 @@ func (s *simulation) channels() (shown shownChannels) {
 	return shown
 }
 
-// noDNS is a network in which no name has an address.
-func noDNS(_ context.Context, network, address string) (net.Conn, error) {
-	host, _, _ := net.SplitHostPort(address)
-	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
+// loseDNS makes all names lose their addresses until restore is called. The bot must not be running.
+func (s *simulation) loseDNS() (restore func()) {
+	var isBack atomic.Bool
+	reach := s.dial
+	s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if isBack.Load() {
+			return reach(ctx, network, address)
+		}
+		host, _, _ := net.SplitHostPort(address)
+		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
+	}
+	return func() { isBack.Store(true) }
 }
 
 // testUnread runs a test with a bot that isn't started yet and whose owner may ask the dashboard.
@@ -57,8 +66,7 @@ func testUnread(t *testing.T, o faketwitch.Options, test func(*simulation)) {
 func TestUnread_EmptyDatabase(t *testing.T) {
 	t.Parallel()
 	testUnread(t, faketwitch.Options{}, func(s *simulation) {
-		twitch := s.dial
-		s.dial = noDNS
+		restore := s.loseDNS()
 		s.start()
 		s.advance(time.Minute)
 		shown := s.channels()
@@ -76,7 +84,7 @@ func TestUnread_EmptyDatabase(t *testing.T) {
 		if w := s.ask("POST", "/tokens", `{"name": "anna", "role": "view"}`); w.Code != http.StatusOK {
 			s.Errorf("a token: %d %s", w.Code, w.Body)
 		}
-		s.dial = twitch
+		restore()
 		s.advance(5 * time.Minute)
 		s.wantRead()
 	})
@@ -93,8 +101,7 @@ func TestUnread_FullDatabase(t *testing.T) {
 		}
 		id := s.channels().Channels[0].ID
 		s.stop()
-		twitch := s.dial
-		s.dial = noDNS
+		restore := s.loseDNS()
 		s.start()
 		s.advance(time.Minute)
 		s.wantUnread(live.NoAddress)
@@ -114,7 +121,7 @@ func TestUnread_FullDatabase(t *testing.T) {
 		if change := s.askWith("PUT", "/channels/"+id+"/policy", body, http.Header{"If-Match": w.Header()["Etag"]}); change.Code != http.StatusOK || body == w.Body.String() {
 			s.Errorf("other limits: %d %s", change.Code, change.Body)
 		}
-		s.dial = twitch
+		restore()
 		s.advance(5 * time.Minute)
 		s.wantRead()
 	})
