@@ -26,7 +26,7 @@ func firstEvening(t *testing.T, test func(s *simulation), adjust ...func(*simula
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSimulation(t, oneMessageConfig(config.TransportIRC), faketwitch.Options{Channels: []string{"gardenhour"}})
-		s.config.Twitch.Token, s.config.Twitch.RefreshToken, s.config.Web.Token = "", "", "the owner's token"
+		s.config.Twitch.Token, s.config.Twitch.RefreshToken = "", ""
 		for _, f := range adjust {
 			f(s)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/chatguard/chatguard/internal/app/apptest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
-	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
@@ -28,17 +28,17 @@ type simulation struct {
 	server    *faketwitch.Server
 	config    config.Config
 	log       waittest.Output
-	bot       *app.App         // nil while it is stopped
-	dial      twitchbot.Dialer // the bot's connection to Twitch
-	end       func() error     // ends the bot
-	lastEvent int64            // that wantEvents has seen
+	bot       *app.App     // nil while it is stopped
+	end       func() error // ends the bot
+	lastEvent int64        // that wantEvents has seen
+	cut       atomic.Pointer[error]
 }
 
 // readingTime is how long a bot may take after its start to read all channels.
 const readingTime = 2 * time.Second
 
 // newSimulation starts a fake Twitch and prepares a bot for its channels. It sets the addresses and
-// tokens in the configuration.
+// tokens in the configuration, among them the token of the dashboard's owner.
 func newSimulation(t testing.TB, c config.Config, o faketwitch.Options) *simulation {
 	t.Helper()
 	o.InMemory = true
@@ -48,7 +48,8 @@ func newSimulation(t testing.TB, c config.Config, o faketwitch.Options) *simulat
 	c.Twitch.ClientID, c.Twitch.Token, c.Twitch.RefreshToken = server.ClientID(), config.Secret(server.Token()), config.Secret(server.RefreshToken())
 	c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.IRCWebSocketURL = server.IRCAddress(), false, server.IRCWebSocketURL()
 	c.Twitch.EventSubURL, c.Twitch.HelixURL, c.Twitch.AuthURL = server.EventSubURL(), server.HelixURL(), server.AuthURL()
-	s := &simulation{TB: t, server: server, config: c, dial: server.Dial}
+	c.Web.Token = "the owner's token"
+	s := &simulation{TB: t, server: server, config: c}
 	t.Cleanup(s.stop)
 	return s
 }
@@ -70,7 +71,10 @@ func (s *simulation) start() {
 	s.Helper()
 	log := slog.New(slog.NewTextHandler(&s.log, nil))
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		return s.dial(ctx, network, address)
+		if problem := s.cut.Load(); problem != nil && *problem != nil {
+			return nil, *problem
+		}
+		return s.server.Dial(ctx, network, address)
 	}
 	bot, err := app.Open(context.Background(), app.Options{Config: s.config, Log: log, Dial: dial, Listener: apptest.NewListener()})
 	must(s, err)
@@ -84,6 +88,9 @@ func (s *simulation) start() {
 	}
 	s.advance(readingTime)
 }
+
+// cutOff makes the bot get an error instead of any new connection to Twitch. Nil ends that.
+func (s *simulation) cutOff(problem error) { s.cut.Store(&problem) }
 
 // stop ends a running bot as Ctrl-C does.
 func (s *simulation) stop() { s.stopThen(func() {}) }

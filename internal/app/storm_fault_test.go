@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -56,7 +57,7 @@ var faults = []fault{
 	{name: "silence", only: overEventSub, disturb: func(s *storm) { s.server.StallEventSub(s.rng.IntN(2) == 0) }, reorders: true},
 	{name: "close after some lines", only: overIRC, begin: func(s *storm) { s.server.CloseAfter(60) }, disturb: disconnect, reorders: true},
 	{name: "refuse connections", disturb: func(s *storm) {
-		s.cut.Store(s.rng.IntN(2) == 0)
+		s.cutOff([]error{net.ErrClosed, nil}[s.rng.IntN(2)])
 		disconnect(s)
 	}, reorders: true, unheard: true},
 	{name: "hang up", only: overIRC, disturb: func(s *storm) {

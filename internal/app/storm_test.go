@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -85,7 +84,6 @@ type storm struct {
 	delivery faketwitch.Delivery
 	helix    []helixFault
 	busy     atomic.Int64 // "too many requests" answers that we caused
-	cut      atomic.Bool  // no connection is possible
 	said     map[string]utterance
 	entries  []journal.Entry
 }
@@ -129,13 +127,6 @@ func newStorm(t *testing.T, seed uint64, transport string, faults ...fault) *sto
 		}
 	}
 	s.simulation = newSimulation(t, c, options)
-	reach := s.dial
-	s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if s.cut.Load() {
-			return nil, net.ErrClosed
-		}
-		return reach(ctx, network, address)
-	}
 	s.delivery.Seed = seed
 	return s
 }
@@ -181,7 +172,7 @@ func (s *storm) startFaults() {
 
 // endFaults ends the faults.
 func (s *storm) endFaults() {
-	s.cut.Store(false)
+	s.cutOff(nil)
 	s.server.SetDelivery(faketwitch.Delivery{})
 	s.server.SetHelixFaults(nil)
 	s.server.FailAuth(nil)

@@ -1,19 +1,16 @@
 package app_test
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -30,43 +27,16 @@ func (s *simulation) channels() (shown shownChannels) {
 	return shown
 }
 
-// loseDNS makes all names lose their addresses until restore is called. The bot must not be running.
-func (s *simulation) loseDNS() (restore func()) {
-	var isBack atomic.Bool
-	reach := s.dial
-	s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if isBack.Load() {
-			return reach(ctx, network, address)
-		}
-		host, _, _ := net.SplitHostPort(address)
-		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
-	}
-	return func() { isBack.Store(true) }
-}
-
-// testUnread runs a test with a bot that isn't started yet and whose owner may ask the dashboard.
-func testUnread(t *testing.T, o faketwitch.Options, test func(*simulation)) {
-	t.Helper()
-	o.Channels = []string{"gardenhour"}
-	for _, transport := range turntest.Choose(t, t.Name(), transports) {
-		t.Run(transport, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := newSimulation(t, oneMessageConfig(transport), o)
-				s.config.Web.Token = "the owner's token"
-				test(s)
-			})
-		})
-	}
-}
+// noDNS is the error of a connection while no name has an address.
+var noDNS = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "twitch.tv", IsNotFound: true}}
 
 // TestUnread_EmptyDatabase checks that a channel whose ID was never known is listed with the reason
 // why it isn't read, and that what needs no channel works meanwhile. Once Twitch can be reached, the
 // channel has its ID.
 func TestUnread_EmptyDatabase(t *testing.T) {
 	t.Parallel()
-	testUnread(t, faketwitch.Options{}, func(s *simulation) {
-		restore := s.loseDNS()
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.cutOff(noDNS)
 		s.start()
 		s.advance(time.Minute)
 		shown := s.channels()
@@ -84,7 +54,7 @@ func TestUnread_EmptyDatabase(t *testing.T) {
 		if w := s.ask("POST", "/tokens", `{"name": "anna", "role": "view"}`); w.Code != http.StatusOK {
 			s.Errorf("a token: %d %s", w.Code, w.Body)
 		}
-		restore()
+		s.cutOff(nil)
 		s.advance(5 * time.Minute)
 		s.wantRead()
 	})
@@ -94,14 +64,14 @@ func TestUnread_EmptyDatabase(t *testing.T) {
 // have their IDs and say why they aren't read, and that each page's requests work.
 func TestUnread_FullDatabase(t *testing.T) {
 	t.Parallel()
-	testUnread(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.start()
 		if !s.provokeDelete() {
 			s.Fatal("nothing to record")
 		}
 		id := s.channels().Channels[0].ID
 		s.stop()
-		restore := s.loseDNS()
+		s.cutOff(noDNS)
 		s.start()
 		s.advance(time.Minute)
 		s.wantUnread(live.NoAddress)
@@ -121,7 +91,7 @@ func TestUnread_FullDatabase(t *testing.T) {
 		if change := s.askWith("PUT", "/channels/"+id+"/policy", body, http.Header{"If-Match": w.Header()["Etag"]}); change.Code != http.StatusOK || body == w.Body.String() {
 			s.Errorf("other limits: %d %s", change.Code, change.Body)
 		}
-		restore()
+		s.cutOff(nil)
 		s.advance(5 * time.Minute)
 		s.wantRead()
 	})
@@ -131,7 +101,7 @@ func TestUnread_FullDatabase(t *testing.T) {
 // others are read.
 func TestUnread_NoChannel(t *testing.T) {
 	t.Parallel()
-	testUnread(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.config.Twitch.Channels = []string{"gardenhourr", "gardenhour"}
 		s.start()
 		s.advance(time.Minute)
@@ -156,7 +126,6 @@ func TestUnread_NotAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		scopes := []string{"chat:read", "user:read:moderated_channels"}
 		s := newSimulation(t, oneMessageConfig(config.TransportEventSub), faketwitch.Options{Channels: []string{"gardenhour"}, Scopes: scopes})
-		s.config.Web.Token = "the owner's token"
 		s.start()
 		s.wantUnread(live.NotAllowed)
 	})
@@ -164,15 +133,11 @@ func TestUnread_NotAllowed(t *testing.T) {
 
 // TestUnread_NoToken checks what is said if reading needs a token and there is none.
 func TestUnread_NoToken(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newSimulation(t, oneMessageConfig(config.TransportEventSub), faketwitch.Options{Channels: []string{"gardenhour"}})
-		s.config.Twitch.Token, s.config.Twitch.RefreshToken, s.config.Web.Token = "", "", "the owner's token"
-		s.start()
+	firstEvening(t, func(s *simulation) {
 		if shown := s.channels().Unidentified; len(shown) != 1 || shown[0].Reason != live.NoToken {
-			t.Errorf("shown: %+v", shown)
+			s.Errorf("shown: %+v", shown)
 		}
-	})
+	}, func(s *simulation) { s.config.Twitch.Transport = config.TransportEventSub })
 }
 
 // wantRead checks that the only channel is known and read.

@@ -1,13 +1,11 @@
 package app_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,9 +177,7 @@ func TestWebhooks_UnknownBan(t *testing.T) {
 func TestWebhooks_ChannelNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := withWebhook(oneMessageConfig(config.TransportIRC))
-		c.Web.Token = "0123456789abcdef"
-		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
+		s := newSimulation(t, withWebhook(oneMessageConfig(config.TransportIRC)), faketwitch.Options{Channels: []string{"gardenhour"}})
 		s.start()
 		labels := `{channel="gardenhour",channel_id="` + s.server.UserID("gardenhour") + `"} `
 		checkMetrics := func(want string) {
@@ -208,24 +204,16 @@ func TestWebhooks_Failure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSimulation(t, withWebhook(oneMessageConfig(config.TransportIRC)), faketwitch.Options{Channels: []string{"gardenhour"}})
-		usual := s.dial
-		var isDown atomic.Bool
-		s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			if isDown.Load() {
-				return nil, net.ErrClosed
-			}
-			return usual(ctx, network, address)
-		}
 		s.start()
 		s.advance(time.Minute)
 		s.wantEvents()
-		isDown.Store(true)
+		s.cutOff(net.ErrClosed)
 		s.server.Disconnect()
 		s.advance(20 * time.Second)
 		s.wantEvents()
 		s.advance(20 * time.Second)
 		s.wantEvents("failure: Twitch fails. ")
-		isDown.Store(false)
+		s.cutOff(nil)
 		s.advance(10 * time.Minute)
 		s.wantEvents("failure: Twitch works again. It failed from")
 	})
