@@ -134,11 +134,14 @@ func (p *Penalties) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// stateDefaults fills in what a policy may leave out, so that equal policies have the same text.
-func (p *Policy) stateDefaults() {
+// normalize fills in what a policy may leave out, and removes titles, which decide nothing, so that
+// policies that decide alike have the same text.
+func (p *Policy) normalize() {
 	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	for i := range p.Limits {
-		if l := &p.Limits[i]; l.Algorithm == DailyWindow {
+		l := &p.Limits[i]
+		l.Title = ""
+		if l.Algorithm == DailyWindow {
 			l.Timezone, l.ResetAt = cmp.Or(l.Timezone, p.Timezone), cmp.Or(l.ResetAt, "00:00")
 			if l.Period = cmp.Or(l.Period, PeriodDay); l.Period == PeriodWeek {
 				l.FirstDay = cmp.Or(l.FirstDay, "monday")

@@ -346,12 +346,13 @@ func TestGuard_PolicyHash(t *testing.T) {
 	}
 }
 
-// What a policy leaves out counts as the default.
+// What a policy leaves out counts as the default, and titles decide nothing.
 func TestGuard_PolicyHashDefaults(t *testing.T) {
 	hashes := map[string]bool{}
 	for _, daily := range []Limit{
 		{Name: "daily", Algorithm: DailyWindow, Messages: 300},
 		{Name: "daily", Algorithm: DailyWindow, Messages: 300, ResetAt: "00:00", Timezone: "UTC", Period: PeriodDay},
+		{Name: "daily", Title: "messages a day", Algorithm: DailyWindow, Messages: 300},
 	} {
 		for _, zone := range []string{"", "UTC"} {
 			guard := mustNew(t, Policy{Timezone: zone, Limits: []Limit{daily}}, nil)

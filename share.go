@@ -94,7 +94,7 @@ func (s sharedGuard) Seed(ctx context.Context, dryRun bool) (done shared.Seeded,
 // PolicyHash implements shared.Guard.
 func (s sharedGuard) PolicyHash() string {
 	policy := s.guard.Policy()
-	policy.stateDefaults()
+	policy.normalize()
 	text, err := json.Marshal(policy)
 	if err != nil {
 		return "" // a policy that compiles can be written

@@ -53,8 +53,8 @@ type Guard interface {
 	Counts() Counts
 
 	// PolicyHash returns a hash of the Guard's Policy, so that Guards that share limits can find
-	// out whether they have the same policy. It has 16 hexadecimal digits. The policies of single
-	// channels and overlays have no effect on it.
+	// out whether they have the same policy. It has 16 hexadecimal digits. Titles of limits, the
+	// policies of single channels and overlays have no effect on it.
 	PolicyHash() string
 }
 
