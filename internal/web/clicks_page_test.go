@@ -47,6 +47,8 @@ const clicks = `(async () => {
 	const isBehind = () => pending > 0 || (answered && state.session === "in" && state.feed.lastFrame + state.clockLead <= answered);
 
 	const kinds = "button, summary, input[type=checkbox], input[type=radio], [role=option]";
+	let isBeside = false; // the last click hit no control, such as the second one if the first has opened a dialog; it takes the focus away
+	addEventListener("pointerdown", (event) => (isBeside = !event.target.closest(kinds + ", label")), true);
 	const isUsable = (e) => e.checkVisibility({ visibilityProperty: true }) && !e.matches(":disabled, [aria-disabled=true]") && e.getBoundingClientRect().width > 1;
 	const { route } = state, address = location.hash;
 	const places = route === "now" ? "body" : "main, dialog"; // the header is the same on each page
@@ -65,7 +67,7 @@ const clicks = `(async () => {
 			for (let frames = 0; frames < 1000; frames++) {
 				await frame();
 				const now = JSON.stringify(usable().map((e) => [nameOf(e), e.getBoundingClientRect()]));
-				if (!isBehind() && now === before) return { names: usable().map(nameOf), sent: sent.splice(0) };
+				if (!isBehind() && now === before) return { names: usable().map(nameOf), sent: sent.splice(0), isFocusLost: document.activeElement === document.body && !isBeside };
 				before = isBehind() ? "" : now;
 			}
 			throw new Error("never settled");
@@ -105,6 +107,8 @@ type crawl struct {
 type settled struct {
 	Names []string // of the controls that can be used
 	Sent  []string // the changing requests since the last time
+
+	IsFocusLost bool // the keyboard would begin at the top of the page again
 }
 
 func (c *crawl) settled() settled {
@@ -217,6 +221,9 @@ func (c *crawl) double(way []string, point []float64) []string {
 	sent := append(after.Sent, c.settled().Sent...)
 	if len(sent) > 1 {
 		c.Errorf("%s: a double click on %q sends %q", c.address, way, sent)
+	}
+	if after.IsFocusLost {
+		c.Errorf("%s: after a click on %q, nothing has the focus", c.address, way)
 	}
 	c.changes = append(c.changes, sent...)
 	return after.Names

@@ -56,6 +56,7 @@ test("sign-in: with Twitch, whose answer ends it", async () => {
   await open();
   hangUp(4401);
   await see(() => text(".banner") === twitch && find("#with-twitch").getAttribute("href") === "signin/twitch");
+  assert.ok(text(".sign-in").includes("Or run chatguard signin"));
 });
 
 test("sign-in: with a code to enter on Twitch", async () => {

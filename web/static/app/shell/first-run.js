@@ -5,8 +5,9 @@ import { loadTexts, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { lazily, NotLoaded } from "./lazy.js";
+import { Masthead } from "../widgets/masthead.js";
 
-const Unloaded = () => html`<main class="setup-page"><h1 class="title">${t("shell.set-up")}</h1><${NotLoaded} title=${t("shell.page-not-loaded")} /></main>`;
+const Unloaded = () => html`<main class="setup-page"><${Masthead} title=${t("shell.set-up")} /><${NotLoaded} title=${t("shell.page-not-loaded")} /></main>`;
 
 const load = () => Promise.all([import("../start/first-run.js"), loadTexts("start")]).then(([module]) => module.FirstRunPage);
 

@@ -5,6 +5,7 @@ import { loadTexts, t } from "../../text/text.js";
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
 import "../core/clicks.js";
+import "../core/focus.js";
 import { restore } from "../core/preferences.js";
 import { fragment, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";

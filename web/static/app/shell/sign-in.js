@@ -7,6 +7,7 @@ import { request } from "../core/api.js";
 import { signIn as post } from "../core/session.js";
 import { update } from "../core/state.js";
 import { Icon } from "../widgets/icon.js";
+import { Masthead } from "../widgets/masthead.js";
 import { lazily, NotLoaded } from "./lazy.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
@@ -18,6 +19,7 @@ export function SignInPage({ state: { signIn, ways, device }, onSignedIn }) {
   /** @param {SubmitEvent & {target: HTMLFormElement}} event */
   const submit = async (event) => {
     event.preventDefault();
+    if (signIn.busy) return;
     const token = String(new FormData(event.target).get("token")).trim();
     if (!token) return update((s) => (s.signIn = { ...s.signIn, error: t("shell.no-token") }));
     if (await post({ token })) onSignedIn();
@@ -26,14 +28,14 @@ export function SignInPage({ state: { signIn, ways, device }, onSignedIn }) {
     <${Frame}>
       ${signIn.why && html`<p class="banner" role="alert"><${Icon} name="alert" />${signIn.why}</p>`}
       ${ways.twitch && html`<${WithTwitch} ways=${ways} device=${device} onSignedIn=${onSignedIn} />`}
-      <p class="muted">${rich("shell.sign-in-link", { command: html`<code>chatguard signin</code>` })}</p>
+      <p class="muted">${rich(ways.twitch ? "shell.sign-in-or-link" : "shell.sign-in-link", { command: html`<code>chatguard signin</code>` })}</p>
       <form novalidate onSubmit=${submit}>
         <input type="text" autocomplete="username" value="chatguard" readonly hidden />
         <label for="token">${t("shell.sign-in-token")}</label>
         <div class="together">
           <input id="token" name="token" type="password" autocomplete="current-password" spellcheck=${false}
             aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />
-          <button class="primary" disabled=${signIn.busy}>${t("shell.sign-in")}</button>
+          <button class="primary" aria-disabled=${signIn.busy ? "true" : "false"}>${t("shell.sign-in")}</button>
         </div>
         <p id="token-error" class="error" role="alert">${signIn.error}</p>
       </form>
@@ -76,8 +78,7 @@ function WithTwitch({ ways, device: open, onSignedIn }) {
 function Frame({ children }) {
   return html`
     <main class="sign-in">
-      <img src="favicon.svg" alt="" width="40" height="40" />
-      <h1 class="title">${t("shell.sign-in-title")}</h1>
+      <${Masthead} title=${t("shell.sign-in-title")} />
       ${children}
     </main>
   `;

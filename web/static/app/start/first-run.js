@@ -2,10 +2,11 @@
 // The setup page, before there is a configuration: which channel, and where its day ends.
 
 import { t } from "../../text/text.js";
-import { html, useState } from "../../vendor/htm-preact.js";
+import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ClientIDGuide, wrongClientID } from "./client-id.js";
 import { Zones } from "../widgets/field.js";
+import { Masthead } from "../widgets/masthead.js";
 
 /** @typedef {{channel: string, timezone: string, client_id: string}} Answers */
 /** @typedef {Partial<Record<keyof Answers | "all", string>>} Problems */
@@ -33,6 +34,7 @@ export function FirstRunPage({ console: page, onCreated }) {
   const [problems, setProblems] = useState(/** @type {Problems} */ ({}));
   const [busy, setBusy] = useState(false);
   const [showsID, showID] = useState(false);
+  useLayoutEffect(() => document.getElementById("channel").focus(), []);
   /** @param {SubmitEvent & {target: HTMLFormElement}} event */
   const submit = async (event) => {
     event.preventDefault();
@@ -56,8 +58,7 @@ export function FirstRunPage({ console: page, onCreated }) {
   };
   return html`
     <main class="setup-page">
-      <img src="favicon.svg" alt="" width="40" height="40" />
-      <h1 class="title">${t("shell.set-up")}</h1>
+      <${Masthead} title=${t("shell.set-up")} />
       <p class="muted">${t("start.first-about")}</p>
       <form onSubmit=${submit} novalidate>
         <${Question} name="channel" label=${t("start.channel")} hint=${t("start.channel-hint")} problem=${problems.channel} />

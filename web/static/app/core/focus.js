@@ -1,0 +1,35 @@
+// @ts-check
+// A page that loads this module keeps the keyboard's focus near its place. If the focused control
+// disappears or is disabled, the focus goes to the part of the page around it. Tab continues there.
+// A page that moves the focus itself when it removes a control comes first.
+
+const parts = "li, form, fieldset, dialog, section, [role=group], [role=row], [role=table], main";
+
+/** @type {Element[]} */
+let path = []; // the element that has the focus, and what is around it, from the inside out
+
+/** @param {Element | undefined} element */
+const isUsable = (element) => element !== undefined && element.isConnected && !element.matches(":disabled");
+
+addEventListener("focusin", ({ target }) => {
+  path = [];
+  for (let around = /** @type {Element | null} */ (target); around; around = around.parentElement) path.push(around);
+});
+
+// A person who clicks beside all controls has left them. Browsers may also tell of a control that is
+// about to be removed; it is gone when the microtask runs.
+addEventListener("focusout", () => queueMicrotask(() => document.activeElement === document.body && isUsable(path[0]) && (path = [])));
+
+function keep() {
+  const has = document.activeElement ?? document.body;
+  if (path.length === 0 || isUsable(path[0]) || (has !== document.body && isUsable(has))) return;
+  const part = /** @type {HTMLElement} */ (path.slice(1).find((around) => isUsable(around) && around.matches(parts)) ?? document.querySelector("main"));
+  if (!part) return;
+  if (!part.hasAttribute("tabindex")) {
+    part.tabIndex = -1;
+    part.addEventListener("blur", () => part.removeAttribute("tabindex"), { once: true });
+  }
+  part.focus({ preventScroll: true });
+}
+
+new MutationObserver(keep).observe(document, { childList: true, subtree: true, attributeFilter: ["disabled"] });
