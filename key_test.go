@@ -293,7 +293,7 @@ func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
 	}, nil)
 	mustCheck(t, observing, messageFrom("7", 0))
 	if v := mustCheck(t, observing, messageFrom("7", 0)); !v.Allowed || v.Delay != 0 {
-		t.Errorf("who only observes holds nothing back: %+v", v)
+		t.Errorf("who only observes throttles nothing: %+v", v)
 	}
 }
 

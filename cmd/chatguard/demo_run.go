@@ -19,7 +19,7 @@ import (
 
 const (
 	// firstRaid is how long after the start the first raid comes. Half a minute after the start,
-	// several of its raiders are held back.
+	// several of its raiders are throttled.
 	firstRaid = 16 * time.Second
 	// demoSettle is how long the demo waits at the end for the bot to read the crowds' messages.
 	demoSettle = 5 * time.Second

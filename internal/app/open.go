@@ -181,7 +181,7 @@ func (a *App) notices(channelID string) chat.Notices {
 	return chat.Notices{Text: settings.Notices.Text, Cooldown: time.Duration(settings.Notices.Cooldown), Language: settings.Notices.Language}
 }
 
-// openWeb creates the dashboard and shows in it the users who are still held back.
+// openWeb creates the dashboard and shows in it the users who are still throttled.
 func (a *App) openWeb(ctx context.Context) (err error) {
 	store := a.Host.Store
 	shown := a.status()

@@ -85,7 +85,7 @@ func TestUnread_FullDatabase(t *testing.T) {
 			s.Errorf("the journal: %s", journal)
 		}
 		if held := s.ask("GET", "/throttled?channel="+id, "").Body.String(); !strings.Contains(held, "anna") {
-			s.Errorf("held back: %s", held)
+			s.Errorf("throttled: %s", held)
 		}
 		body := strings.Replace(w.Body.String(), `"burst":1`, `"burst":2`, 1)
 		if change := s.askWith("PUT", "/channels/"+id+"/policy", body, http.Header{"If-Match": w.Header()["Etag"]}); change.Code != http.StatusOK || body == w.Body.String() {

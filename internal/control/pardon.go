@@ -44,7 +44,7 @@ type Pardons struct {
 // back and refunds the messages' cost. A second call has no effect.
 //
 // A run is a sequence of throttled messages without a gap. There is no gap between two messages if
-// the first held the user back until the second, or if they are so close together that they share a
+// the first throttled the user until the second, or if they are so close together that they share a
 // strike.
 func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journal.Pardon, saved bool, err error) {
 	run, hasOlder, err := p.run(ctx, t)
@@ -107,9 +107,9 @@ func (p *Pardons) run(ctx context.Context, t journal.Target) (run []journal.Entr
 }
 
 // isBefore reports whether e belongs to the same run as next, the user's next throttled message. It
-// does if e held the user back until next, or if both share a strike.
+// does if e throttled the user until next, or if both share a strike.
 func isBefore(e, next journal.Entry, strikeEvery time.Duration) bool {
-	return journal.HeldUntil(e.At, e.MaySpeakAt.Time).After(next.At) || next.At.Sub(e.At) < strikeEvery
+	return journal.ThrottledUntil(e.At, e.MaySpeakAt.Time).After(next.At) || next.At.Sub(e.At) < strikeEvery
 }
 
 // lastReset returns when the user was last reset, or the zero time if that is not known. Messages

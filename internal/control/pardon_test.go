@@ -228,7 +228,7 @@ func TestPardonUser_RunBegins(t *testing.T) {
 		want   int
 		left   int // remaining strikes
 	}{
-		"held back all the while": {func(d *harness) { d.spam(3, time.Minute) }, 4, 0},
+		"throttled all the while": {func(d *harness) { d.spam(3, time.Minute) }, 4, 0},
 		"a pause":                 {func(d *harness) { d.spam(3, time.Second); d.allow(); time.Sleep(15 * time.Second) }, 2, 1},
 		"soon after":              {func(d *harness) { d.spam(3, time.Second); d.allow(); time.Sleep(8 * time.Second) }, 4, 0},
 		"a reset": {func(d *harness) {
@@ -247,7 +247,7 @@ func TestPardonUser_RunBegins(t *testing.T) {
 	}
 }
 
-// allow changes anna's entries, so that they no longer hold her back.
+// allow changes anna's entries, so that they no longer throttle her.
 func (d *harness) allow() {
 	for id, e := range d.store.entries {
 		e.MaySpeakAt = journal.OptionalTime{Time: time.Now()}

@@ -6,8 +6,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Pardon is the effect of a user's pardon on a run of throttled messages: messages that held the
-// user back without a gap.
+// Pardon is the effect of a user's pardon on a run of throttled messages: messages that
+// throttled the user without a gap.
 type Pardon struct {
 	ID        int64     `json:"id"` // identifies the undo; 0 if there is none
 	By        string    `json:"by"` // who gave it first, maybe another person
@@ -64,15 +64,15 @@ type EntryKey struct {
 	UserID    string            `json:"user"`
 }
 
-// neverHolds is how long a message that can never pass holds its author back. A smaller message may
-// pass at any time.
-const neverHolds = time.Minute
+// neverThrottles is how long a message that can never pass throttles its author. A smaller message
+// may pass at any time.
+const neverThrottles = time.Minute
 
-// HeldUntil returns the time until which a throttled message holds its author back. at is when it
-// was sent. maySpeakAt is when the author may speak; the zero time means never.
-func HeldUntil(at, maySpeakAt time.Time) time.Time {
+// ThrottledUntil returns the time until which a throttled message throttles its author. at is when
+// it was sent. maySpeakAt is when the author may speak; the zero time means never.
+func ThrottledUntil(at, maySpeakAt time.Time) time.Time {
 	if maySpeakAt.IsZero() {
-		return at.Add(neverHolds)
+		return at.Add(neverThrottles)
 	}
 	return maySpeakAt
 }

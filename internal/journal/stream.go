@@ -17,8 +17,8 @@ type Stream struct {
 
 // Throttling sums up the throttled messages of a channel in a period.
 type Throttling struct {
-	Users         int `json:"users"`    // with messages that were held back
-	Messages      int `json:"messages"` // that were held back
+	Users         int `json:"users"`    // with throttled messages
+	Messages      int `json:"messages"` // that were throttled
 	ObservedUsers int `json:"observed_users"`
 	Observed      int `json:"observed_messages"` // messages that were only observed
 	TimedOut      int `json:"timed_out_users"`
@@ -32,7 +32,7 @@ type UserThrottling struct {
 	UserID      string `json:"user_id"`
 	Login       string `json:"login"`
 	DisplayName string `json:"display_name"`
-	Throttled   int    `json:"throttled"` // messages that were held back
+	Throttled   int    `json:"throttled"` // throttled messages
 	Observed    int    `json:"observed"`  // messages that were only observed
 	TimedOut    int    `json:"timed_out"` // timeouts by chatguard
 	Banned      int    `json:"banned"`    // bans by chatguard

@@ -41,7 +41,7 @@ func TestThrottling_CountsByUser(t *testing.T) {
 	}
 	s.observeEntry(1, "a", 0, chatguard.ActionTimeout, journal.Done)  // before the period
 	s.observeEntry(2, "a", 1, chatguard.ActionTimeout, journal.Done)  // its first instant
-	s.observeEntry(3, "a", 2, chatguard.ActionDelete, journal.Failed) // held back all the same
+	s.observeEntry(3, "a", 2, chatguard.ActionDelete, journal.Failed) // throttled all the same
 	s.observeEntry(4, "a", 3, chatguard.ActionDelete, journal.Done)
 	s.observeEntry(5, "b", 3, chatguard.ActionTimeout, journal.Done)
 	s.mustFlush(t, g)

@@ -83,7 +83,7 @@ func TestOverride_NoQueue(t *testing.T) {
 	}
 }
 
-// A pardon removes the strike. If a limit still holds the user back, the board says so.
+// A pardon removes the strike. If a limit still throttles the user, the board says so.
 func TestPardon_TakesStrikeBack(t *testing.T) {
 	d := dash(t)
 	v := d.say(spammer, 4)

@@ -57,7 +57,7 @@ func TestBoard_NeverAllowedMaySpeakAtIsNull(t *testing.T) {
 	}
 }
 
-func TestPreload_ShowsHeldBackUsers(t *testing.T) {
+func TestPreload_ShowsThrottledUsers(t *testing.T) {
 	d := dash(t)
 	d.say(chatguard.User{ID: "a"}, 4)
 	d.stop()
@@ -67,7 +67,7 @@ func TestPreload_ShowsHeldBackUsers(t *testing.T) {
 		entry(3, "a", now.Add(-time.Second), time.Minute),
 		entry(2, "a", now.Add(-2*time.Second), time.Minute),
 		entry(1, "over", now.Add(-time.Hour), time.Minute),
-		entry(4, "allowed since", now, time.Minute), // the Guard holds nobody else back
+		entry(4, "allowed since", now, time.Minute), // the Guard throttles nobody else
 	})
 	users := d.throttledUsers()
 	if len(users) != 1 || users[0].Count != 2 || users[0].Outcome.Entry != 3 {
@@ -123,7 +123,7 @@ func TestBoard_NewPolicyKeepsOutcome(t *testing.T) {
 	}
 }
 
-// GET /throttled lists who is held back now, and with within also who was throttled a short while
+// GET /throttled lists who is throttled now, and with within also who was throttled a short while
 // ago.
 func TestThrottled_Within(t *testing.T) {
 	d := dash(t, twoChannels, func(o *Options) {

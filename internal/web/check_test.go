@@ -199,7 +199,7 @@ func (a checkedAnswer) String() string {
 	return fmt.Sprint(a.Allowed)
 }
 
-// A server may hold back a minute of messages and ask about all of them at once. A user who wrote
+// A server may collect the messages of a minute and ask about all of them at once. A user who wrote
 // only once every 5 s in that minute is not throttled.
 func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	d, asServer := runLobby(t)

@@ -90,7 +90,7 @@ func (l *listener) waitClosed() websocket.StatusCode {
 	}
 }
 
-// released returns the IDs of the users who are no longer held back, according to a frame.
+// released returns the IDs of the users who are no longer throttled, according to a frame.
 func released(fr live.Frame) (ids []string) {
 	for _, u := range fr.Users {
 		if !u.Held {

@@ -190,7 +190,7 @@ var documented = map[string]about{
 	"POST /channels/{channel}/users/{id}/exempt": {
 		says: "Let a user write without limits, for a while (10m, 1h30m, 2d) or permanently.", reads: typeOf[lengthWanted](), optional: true, answers: typeOf[amended]()},
 	"POST /channels/{channel}/users/{id}/pardon": {
-		says: "Forgive the user's latest run of messages that were held back without a gap: lift the penalty, take the strikes back. " +
+		says: "Forgive the user's latest run of messages that were throttled without a gap: lift the penalty, take the strikes back. " +
 			"Says what was undone, and what was not.",
 		answers: typeOf[pardonedUser]()},
 	"DELETE /channels/{channel}/users/{id}/pardon/{pardon}": {

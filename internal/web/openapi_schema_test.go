@@ -72,7 +72,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[chatguard.Period]():      nameSchema([]chatguard.Period{chatguard.PeriodDay, chatguard.PeriodWeek, chatguard.PeriodMonth}),
 		typeOf[auth.Access]():           nameSchema(append(auth.Ladder(), auth.Check, auth.Overlay)),
 		typeOf[auth.Origin]():           nameSchema(auth.Origins()),
-		typeOf[viewerReason]():          nameSchema([]viewerReason{heldByLimit, heldByBusy, heldByTimeout, heldByBan}),
+		typeOf[viewerReason]():          nameSchema([]viewerReason{reasonLimit, reasonBusy, reasonTimeout, reasonBan}),
 		typeOf[journal.Result]():        nameSchema(journal.Results),
 		typeOf[journal.SilenceResult](): nameSchema(journal.SilenceResults),
 		typeOf[journal.AuditAction]():   nameSchema(journal.AuditActions),

@@ -62,7 +62,7 @@ func TestOverlay_Switches(t *testing.T) {
 	}
 }
 
-// What a single limit observes is not shown, because these users aren't held back.
+// What a single limit observes is not shown, because these users aren't throttled.
 func TestOverlay_LimitThatObserves(t *testing.T) {
 	d := dash(t, addLimits(t, chatguard.Limit{Name: "two", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.ModeObserve}))
 	d.say(spammer, 3)

@@ -79,13 +79,13 @@ func noteOf(pardons []journal.Audit, e journal.Entry) *pardonNote {
 // pardonedUser is the answer to a request that pardons a user.
 type pardonedUser struct {
 	journal.Pardon
-	// Held is the limit that still holds the user back. It is omitted if the user may write now.
-	Held  *holdingLimit `json:"held,omitempty"`
-	Saved bool          `json:"saved"`
+	// Held is the limit that still throttles the user. It is omitted if the user may write now.
+	Held  *throttlingLimit `json:"held,omitempty"`
+	Saved bool             `json:"saved"`
 }
 
-// holdingLimit describes the limit that holds a user back.
-type holdingLimit struct {
+// throttlingLimit describes the limit that throttles a user.
+type throttlingLimit struct {
 	Limit      string              `json:"limit"`
 	Algorithm  chatguard.Algorithm `json:"algorithm"`
 	Per        chatguard.Scope     `json:"per"`
@@ -105,7 +105,7 @@ func (h *amendments) pardonUser(w http.ResponseWriter, r *http.Request, who acce
 		if done.Pardon, done.Saved, err = h.controls.Pardons.PardonUser(ctx, t); err != nil {
 			return done, err
 		}
-		done.Held, err = h.findHoldingLimit(ctx, t)
+		done.Held, err = h.findThrottlingLimit(ctx, t)
 		return done, err
 	})
 }
@@ -122,9 +122,9 @@ func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who ac
 	})
 }
 
-// findHoldingLimit returns the limit that holds a user back now. It assumes the roles with which
+// findThrottlingLimit returns the limit that throttles a user now. It assumes the roles with which
 // the user was last seen. It returns nil if the user may write.
-func (h *amendments) findHoldingLimit(ctx context.Context, t journal.Target) (*holdingLimit, error) {
+func (h *amendments) findThrottlingLimit(ctx context.Context, t journal.Target) (*throttlingLimit, error) {
 	roles := h.users.channels.model.RolesOf(t.ChannelID, t.UserID)
 	if len(roles) == 0 {
 		// If the database is failing, assume that the user has no roles.
@@ -136,7 +136,7 @@ func (h *amendments) findHoldingLimit(ctx context.Context, t journal.Target) (*h
 	if err != nil || e.Verdict.Allowed {
 		return nil, err
 	}
-	held := holdingLimit{Limit: e.Verdict.Limit, MaySpeakAt: journal.MaySpeakAt(e.Verdict), Never: e.Verdict.Never}
+	held := throttlingLimit{Limit: e.Verdict.Limit, MaySpeakAt: journal.MaySpeakAt(e.Verdict), Never: e.Verdict.Never}
 	for _, l := range e.Limits {
 		if l.Name == held.Limit {
 			held.Algorithm, held.Per = l.Algorithm, l.Per

@@ -46,7 +46,7 @@ const mostThrottled = 1000
 
 // throttledUsers is the answer to GET /throttled.
 type throttledUsers struct {
-	Users []live.Throttled `json:"users"` // those held back first
+	Users []live.Throttled `json:"users"` // those throttled first
 	More  bool             `json:"more,omitempty"`
 }
 

@@ -61,8 +61,8 @@ type recordedPart struct {
 }
 
 type inForcePart struct {
-	Users    int `json:"users"`    // with messages that would be held back
-	Messages int `json:"messages"` // that would be held back
+	Users    int `json:"users"`    // with messages that would be throttled
+	Messages int `json:"messages"` // that would be throttled
 }
 
 // summarizer answers requests for summaries.

@@ -36,7 +36,7 @@ type channelList struct {
 type viewerChannel struct {
 	id, login string
 	raidUntil time.Time
-	observing bool // nobody is really held back
+	observing bool // nobody is throttled
 }
 
 // find returns the channel with a login. Without a login, it is the first channel.

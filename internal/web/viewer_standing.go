@@ -17,10 +17,10 @@ type viewerReason string
 
 // The reasons.
 const (
-	heldByLimit   viewerReason = "limit"   // a limit of their own
-	heldByBusy    viewerReason = "busy"    // a limit that everyone shares
-	heldByTimeout viewerReason = "timeout" // they are timed out
-	heldByBan     viewerReason = "ban"
+	reasonLimit   viewerReason = "limit"   // a limit of their own
+	reasonBusy    viewerReason = "busy"    // a limit that everyone shares
+	reasonTimeout viewerReason = "timeout" // they are timed out
+	reasonBan     viewerReason = "ban"
 )
 
 // viewerStanding is what a viewer may know about themselves. It reveals nothing about others. Of
@@ -38,10 +38,10 @@ type viewerStanding struct {
 	// isn't known, or if it never comes.
 	NextAt time.Time `json:"next_at,omitzero"`
 	Never  bool      `json:"never,omitempty"` // waiting never helps
-	Limit  string    `json:"limit,omitempty"` // the limit of their own that holds them back longest
+	Limit  string    `json:"limit,omitempty"` // the limit of their own that throttles them longest
 
 	Exempt    bool      `json:"exempt"`    // no limit counts
-	Observing bool      `json:"observing"` // limits only report, so nobody is held back
+	Observing bool      `json:"observing"` // limits only report, so nobody is throttled
 	RaidUntil time.Time `json:"raid_until,omitzero"`
 	// Limits are those that count for this viewer, except those that everyone shares.
 	Limits []viewerLimit `json:"limits"`
@@ -105,35 +105,35 @@ func (s *viewerStanding) addLimits(e limitinfo.Explanation, title func(name stri
 	}
 }
 
-// addWait says how long limits hold the viewer back. The end of a wait for a limit that everyone
+// addWait says how long limits throttle the viewer. The end of a wait for a limit that everyone
 // shares would say something about others, so it is left out.
 func (s *viewerStanding) addWait(e limitinfo.Explanation) {
-	s.MayWrite, s.Reason = false, heldByBusy
+	s.MayWrite, s.Reason = false, reasonBusy
 	for _, l := range s.Limits {
 		if !l.NextAt.IsZero() && !l.NextAt.After(s.Now) {
 			continue
 		}
 		if l.NextAt.IsZero() {
-			s.Reason, s.Limit, s.NextAt, s.Never = heldByLimit, l.Name, time.Time{}, true
+			s.Reason, s.Limit, s.NextAt, s.Never = reasonLimit, l.Name, time.Time{}, true
 			return
 		}
 		if l.NextAt.After(s.NextAt) {
-			s.Reason, s.Limit, s.NextAt = heldByLimit, l.Name, l.NextAt
+			s.Reason, s.Limit, s.NextAt = reasonLimit, l.Name, l.NextAt
 		}
 	}
 }
 
-// addSilence says how long a timeout or a ban holds the viewer back, if it lasts longer than the
-// wait for the limits.
+// addSilence says how long a timeout or a ban keeps the viewer from writing, if it lasts longer than
+// the wait for the limits.
 func (s *viewerStanding) addSilence(banned bool, until time.Time) {
 	switch {
 	case banned:
-		s.MayWrite, s.Reason, s.NextAt, s.Never, s.Limit = false, heldByBan, time.Time{}, false, ""
+		s.MayWrite, s.Reason, s.NextAt, s.Never, s.Limit = false, reasonBan, time.Time{}, false, ""
 	case s.Never || !until.After(s.Now):
 	case s.NextAt.After(until):
 		s.MayWrite = false
 	default:
-		s.MayWrite, s.Reason, s.NextAt, s.Limit = false, heldByTimeout, until.UTC(), ""
+		s.MayWrite, s.Reason, s.NextAt, s.Limit = false, reasonTimeout, until.UTC(), ""
 	}
 }
 

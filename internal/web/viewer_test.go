@@ -59,9 +59,9 @@ func TestViewer_Standing(t *testing.T) {
 	}
 	last := d.say(spammer, 4)
 	held := d.standing(viewerOf(spammer))
-	if held.MayWrite || held.Reason != heldByLimit || held.Limit != "burst" || !held.NextAt.Equal(journal.MaySpeakAt(last)) || held.Limits[0].Remaining != 0 || held.Limits[0].Used != 3 ||
+	if held.MayWrite || held.Reason != reasonLimit || held.Limit != "burst" || !held.NextAt.Equal(journal.MaySpeakAt(last)) || held.Limits[0].Remaining != 0 || held.Limits[0].Used != 3 ||
 		held.Limits[1].Remaining != 297 {
-		t.Errorf("held back: %+v", held)
+		t.Errorf("throttled: %+v", held)
 	}
 	d.advance(10 * time.Minute)
 	if again := d.standing(viewerOf(spammer)); !again.MayWrite || again.Limits[0].Remaining != 1 {
@@ -136,7 +136,7 @@ func TestViewer_NothingAboutOthers(t *testing.T) {
 	}
 	d.say(chatguard.User{ID: "44", Login: "carla"}, 2)
 	s := d.standing(viewerOf(spammer))
-	if s.MayWrite || s.Reason != heldByBusy || !s.NextAt.IsZero() || s.Limit != "" || len(s.Limits) != 2 {
+	if s.MayWrite || s.Reason != reasonBusy || !s.NextAt.IsZero() || s.Limit != "" || len(s.Limits) != 2 {
 		t.Errorf("the channel is full: %+v", s)
 	}
 	if text := body(); strings.Contains(text, "crowd") || strings.Contains(text, "berta") {
@@ -154,7 +154,7 @@ func TestViewer_Silence(t *testing.T) {
 	d.do("POST", user+"/timeout", map[string]string{"length": "10m", "reason": "a secret reason"}, asOwner)
 	a := d.do("GET", "/api/v1/viewer", nil, d.asViewer(viewerOf(spammer)))
 	s := decode[viewerStanding](t, a)
-	if s.MayWrite || s.Reason != heldByTimeout || !s.NextAt.Equal(d.now().Add(10*time.Minute)) || s.Never {
+	if s.MayWrite || s.Reason != reasonTimeout || !s.NextAt.Equal(d.now().Add(10*time.Minute)) || s.Never {
 		t.Errorf("timed out: %s", a.body)
 	}
 	for _, secret := range []string{"secret", "owner", "note", "strike"} {
@@ -167,12 +167,12 @@ func TestViewer_Silence(t *testing.T) {
 		t.Errorf("lifted: %+v", s)
 	}
 	d.do("POST", user+"/ban", nil, asOwner)
-	if s := d.standing(viewerOf(spammer)); s.MayWrite || s.Reason != heldByBan || !s.NextAt.IsZero() {
+	if s := d.standing(viewerOf(spammer)); s.MayWrite || s.Reason != reasonBan || !s.NextAt.IsZero() {
 		t.Errorf("banned: %+v", s)
 	}
 	d.flush()
 	d.restart()
-	if s := d.standing(viewerOf(spammer)); s.MayWrite || s.Reason != heldByBan {
+	if s := d.standing(viewerOf(spammer)); s.MayWrite || s.Reason != reasonBan {
 		t.Errorf("after a restart: %+v", s)
 	}
 	d.do("DELETE", user+"/ban", nil, asOwner)
@@ -184,7 +184,7 @@ func TestViewer_Silence(t *testing.T) {
 // The longer one of a timeout and a limit counts.
 func TestViewerStanding_AddSilence(t *testing.T) {
 	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	held := viewerStanding{Now: now, Reason: heldByLimit, Limit: "burst", NextAt: now.Add(time.Minute)}
+	held := viewerStanding{Now: now, Reason: reasonLimit, Limit: "burst", NextAt: now.Add(time.Minute)}
 	free := viewerStanding{Now: now, MayWrite: true}
 	for _, c := range []struct {
 		s      viewerStanding
@@ -195,12 +195,12 @@ func TestViewerStanding_AddSilence(t *testing.T) {
 	}{
 		{free, false, 0, "", 0},
 		{free, false, -time.Minute, "", 0},
-		{free, false, time.Second, heldByTimeout, time.Second},
-		{held, false, time.Second, heldByLimit, time.Minute},
-		{held, false, time.Hour, heldByTimeout, time.Hour},
-		{held, true, 0, heldByBan, 0},
-		{viewerStanding{Now: now, Reason: heldByBusy}, false, time.Second, heldByTimeout, time.Second},
-		{viewerStanding{Now: now, Reason: heldByLimit, Never: true}, false, time.Second, heldByLimit, 0},
+		{free, false, time.Second, reasonTimeout, time.Second},
+		{held, false, time.Second, reasonLimit, time.Minute},
+		{held, false, time.Hour, reasonTimeout, time.Hour},
+		{held, true, 0, reasonBan, 0},
+		{viewerStanding{Now: now, Reason: reasonBusy}, false, time.Second, reasonTimeout, time.Second},
+		{viewerStanding{Now: now, Reason: reasonLimit, Never: true}, false, time.Second, reasonLimit, 0},
 	} {
 		s := c.s
 		s.addSilence(c.banned, now.Add(c.until))
@@ -246,7 +246,7 @@ func TestViewer_DatabaseFails(t *testing.T) {
 	d := dash(t, showViewers)
 	d.say(spammer, 4)
 	d.store.reads.set(fmt.Errorf("disk full"))
-	if s := d.standing(viewerOf(spammer)); s.MayWrite || s.Reason != heldByLimit {
+	if s := d.standing(viewerOf(spammer)); s.MayWrite || s.Reason != reasonLimit {
 		t.Errorf("%+v", s)
 	}
 }

@@ -119,7 +119,7 @@ test("pardons: what stays", () => {
   assert.match(word({ silence: "kept", kept: "unban user: no" }).sentence, /The timeout or ban remains: unban user: no\.$/);
 });
 
-test("pardons: who still holds the user back", () => {
+test("pardons: which limit still throttles the user", () => {
   at("2026-11-03T12:00:00Z", () => {
     const held = (news) => pardonWords({ ...pardon, held: { limit: "burst", per: "user", never: false, ...news } }, "UTC");
     assert.match(held({ may_speak_at: "2026-11-03T12:00:30Z" }).sentence, / The limit “burst” allows the next message in 30 s\.$/);

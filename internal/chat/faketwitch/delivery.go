@@ -31,7 +31,7 @@ type delivery struct {
 	events *eventSub
 	how    Delivery
 	rng    *rand.Rand    // nil if everything is delivered normally
-	held   []func()      // sends held back until the next delivery
+	held   []func()      // sends that wait for the next delivery
 	ended  chan struct{} // closed with the server; nil if nothing was delayed
 }
 
@@ -113,7 +113,7 @@ func (d *delivery) disturb(m mishap) {
 	}
 }
 
-// sendHeld sends everything that was held back.
+// sendHeld sends everything that waits for this delivery.
 func (d *delivery) sendHeld() {
 	d.mu.Lock()
 	held := d.held

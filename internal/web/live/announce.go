@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
-// judgeAgain makes the Guard judge all held-back users of the channel again, so that the shown "may
+// judgeAgain makes the Guard judge all throttled users of the channel again, so that the shown "may
 // speak" time is correct under the current policy. An empty channel means all channels.
 func (m *Model) judgeAgain(channel string, now time.Time) {
 	for _, r := range m.board.list(channel, isHeld) {
@@ -72,7 +72,7 @@ func (m *Model) Reloaded() {
 // so it may be called with locks held.
 func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 
-// Amended judges a user again after a grant, pardon or other change. If nothing holds the user back
+// Amended judges a user again after a grant, pardon or other change. If nothing throttles the user
 // any more, the board says so. Amended never waits for disk or a reader, and for the network only
 // with exact sharing (see judgeRow).
 func (m *Model) Amended(channelID, userID string) {

@@ -13,36 +13,36 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// board holds the users who are held back now, those who are timed out or banned, and those who
+// board holds the users who are throttled now, those who are timed out or banned, and those who
 // were throttled within Recent. Code that holds its lock never blocks.
 type board struct {
 	mu      sync.Mutex
 	rows    map[rowKey]*row
 	entries map[chatguard.EntryID]*row // by the last entry of each row
-	// holding has the rows of users who are held back, and past has the others.
-	holding, past rowHeap
+	// throttled has the rows of users who are throttled now, and past has the others.
+	throttled, past rowHeap
 	// changed contains the rows that have changed since the last takeChanges.
 	changed map[rowKey]struct{}
-	sizes   map[string]int // number of users held back per channel
-	users   userCounts     // of those held back; written under mu, read without it
+	sizes   map[string]int // number of throttled users per channel
+	users   userCounts     // of those throttled; written under mu, read without it
 }
 
 // MaxRows is the maximum number of rows. If there are more, the row of one user is removed. It is
-// the user whose row would be removed first among those who are not held back. If all are held
-// back, it is the user whose limit or timeout ends first.
+// the user whose row would be removed first among those who are not throttled. If all are
+// throttled, it is the user whose limit or timeout ends first.
 const MaxRows = 10_000
 
 func newBoard() *board {
 	return &board{rows: map[rowKey]*row{}, entries: map[chatguard.EntryID]*row{}, changed: map[rowKey]struct{}{}, sizes: map[string]int{}}
 }
 
-// len returns the number of users who are held back in a channel. An empty channel means all
+// len returns the number of users who are throttled in a channel. An empty channel means all
 // channels.
 func (b *board) len(channel string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if channel == "" {
-		return len(b.holding)
+		return len(b.throttled)
 	}
 	return b.sizes[channel]
 }
@@ -76,12 +76,12 @@ func (b *board) evict() {
 	if len(b.past) > 0 {
 		b.remove(b.past[0])
 	} else {
-		b.remove(b.holding[0])
+		b.remove(b.throttled[0])
 	}
 }
 
-// allow records that a user's message was allowed, so nothing holds the user back any more. The
-// reason may be a role, a lower cost or a looser policy. If the user is not held back, which is the
+// allow records that a user's message was allowed, so nothing throttles the user any more. The
+// reason may be a role, a lower cost or a looser policy. If the user is not throttled, which is the
 // usual case, allow takes no lock.
 func (b *board) allow(channel, user string, at time.Time) {
 	if b.users.counter(user).Load() == 0 {
@@ -108,7 +108,7 @@ func (b *board) report(o journal.Outcome) {
 }
 
 // judge replaces the row's verdict with a newer one, unless the user has sent another message
-// since. A user who is not held back remains so until their next message.
+// since. A user who is not throttled remains so until their next message.
 func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,13 +204,13 @@ func (b *board) settle(r *row, now time.Time) {
 	}
 }
 
-// release records that no limit holds a user back any more.
+// release records that no limit throttles a user any more.
 func (b *board) release(r *row, now time.Time) {
 	r.limited = false
 	b.settle(r, now)
 }
 
-// move puts a row at its place in the heap of users who are held back, or of the others. wasHeld
+// move puts a row at its place in the heap of users who are throttled, or of the others. wasHeld
 // says in which of them it is.
 func (b *board) move(r *row, wasHeld bool) {
 	b.changed[r.key()] = struct{}{}
@@ -243,7 +243,7 @@ func (b *board) detach(r *row, wasHeld bool) {
 
 func (b *board) heapOf(held bool) *rowHeap {
 	if held {
-		return &b.holding
+		return &b.throttled
 	}
 	return &b.past
 }
@@ -252,8 +252,8 @@ func (b *board) heapOf(held bool) *rowHeap {
 func (b *board) expire(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.holding) > 0 && !b.holding[0].due().After(now) {
-		b.settle(b.holding[0], now)
+	for len(b.throttled) > 0 && !b.throttled[0].due().After(now) {
+		b.settle(b.throttled[0], now)
 	}
 	for len(b.past) > 0 && !b.past[0].due().After(now) {
 		b.remove(b.past[0])

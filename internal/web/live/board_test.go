@@ -36,7 +36,7 @@ func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 	}
 }
 
-// TestBoard_Forget checks that a forgotten user leaves the board of every channel, held back or
+// TestBoard_Forget checks that a forgotten user leaves the board of every channel, throttled or
 // not, and that pages are told.
 func TestBoard_Forget(t *testing.T) {
 	b := newBoard()
@@ -75,7 +75,7 @@ func TestBoard_RowStaysAfterWait(t *testing.T) {
 		b.takeChanges()
 		end(b)
 		if n := b.len(channelID); n != 0 || b.len("") != 0 {
-			t.Errorf("%s: %d users are held back", name, n)
+			t.Errorf("%s: %d users are throttled", name, n)
 		}
 		if c := b.takeChanges()[channelID]; len(c.users) != 1 || c.users[0].Held || len(c.gone) != 0 {
 			t.Errorf("%s: changes %+v", name, c)
@@ -121,7 +121,7 @@ func TestBoard_TotalSpansWaits(t *testing.T) {
 	}
 }
 
-// A change of someone who is no longer held back changes the strikes but does not hold them again.
+// A change of someone who is no longer throttled changes the strikes but does not hold them again.
 func TestBoard_JudgedLaterKeepsState(t *testing.T) {
 	b := newBoard()
 	b.put(entry(1, "a", noon, time.Second), "", nil, 1, noon)
@@ -133,7 +133,7 @@ func TestBoard_JudgedLaterKeepsState(t *testing.T) {
 	}
 }
 
-// Someone who is held back is never evicted before someone who is not.
+// Someone who is throttled is never evicted before someone who is not.
 func TestBoard_EvictsPastFirst(t *testing.T) {
 	b := newBoard()
 	for i := range MaxRows {
@@ -152,7 +152,7 @@ func TestBoard_EvictsPastFirst(t *testing.T) {
 		}
 	}
 	if n := b.len(""); n != MaxRows || len(b.rows) != MaxRows || len(b.past) != 0 {
-		t.Fatalf("%d held back, %d rows", n, len(b.rows))
+		t.Fatalf("%d throttled, %d rows", n, len(b.rows))
 	}
 	b.put(entry(1_000_000, "last", later, time.Minute), "", nil, 1, later)
 	if _, ok := b.find(channelID, "0"); !ok || len(b.rows) != MaxRows {

@@ -22,7 +22,7 @@ type Frame struct {
 	Channels []Channel `json:"channels,omitempty"` // snapshot, status: the dashboard's channels
 	// Unidentified are the dashboard's channels whose IDs aren't known yet, in a snapshot or status.
 	Unidentified []Unidentified `json:"unidentified,omitempty"`
-	// In a snapshot, Users contains everyone who is held back now or was throttled within the last
+	// In a snapshot, Users contains everyone who is throttled now or was throttled within the last
 	// 10 minutes. In a throttled frame, it contains the new and changed users.
 	Users  []Throttled  `json:"users,omitempty"`
 	Gone   []string     `json:"gone,omitempty"`   // throttled: IDs of users who are no longer listed

@@ -136,7 +136,7 @@ func (m *Model) Rates(name, channel string) (over RatesOver, ok bool) {
 func (m *Model) BusyChannels() map[string]float64 { return m.tallies.busy() }
 
 // Observe records a verdict. It can be used as chatguard.Options.Observer, because it never waits
-// for disk, network or a reader. For an allowed message of a user who is not held back, it only
+// for disk, network or a reader. For an allowed message of a user who is not throttled, it only
 // updates counters and stores the text for a short time.
 func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	m.tallies.count(&v)
@@ -171,7 +171,7 @@ func (m *Model) Report(o journal.Outcome) {
 	m.board.report(o)
 }
 
-// Preload puts on the board the users of the journal's entries whom the Guard still holds back, and
+// Preload puts on the board the users of the journal's entries whom the Guard still throttles, and
 // those who were throttled within Recent. It is meant for the start.
 func (m *Model) Preload(entries []journal.Entry) {
 	now := m.opts.Guard.Now()

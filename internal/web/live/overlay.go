@@ -24,16 +24,16 @@ const (
 type Overlay struct {
 	Channel string `json:"channel"`
 	Login   string `json:"login"`
-	// ThrottledUsers is the number of users whom a limit holds back now. Users whom a limit only
+	// ThrottledUsers is the number of users whom a limit throttles now. Users whom a limit only
 	// observes count if the whole channel observes.
 	ThrottledUsers int           `json:"throttled_users"`
 	Users          []OverlayUser `json:"users"` // the last ones, newest first
 	RaidUntil      time.Time     `json:"raid_until,omitzero"`
 	Paused         bool          `json:"paused"`
-	Observing      bool          `json:"observing"` // nobody is really held back
+	Observing      bool          `json:"observing"` // nobody is throttled
 }
 
-// OverlayUser is a user whom a limit holds back now, or who was throttled within Recent.
+// OverlayUser is a user whom a limit throttles now, or who was throttled within Recent.
 type OverlayUser struct {
 	UserID   string    `json:"user_id"`
 	Name     string    `json:"name"` // one line without control characters
@@ -87,7 +87,7 @@ func (t *Throttled) isPunished() bool {
 	return penalties.Silences(action)
 }
 
-// newest returns how many wanted users of a channel a limit holds back. It also returns the wanted
+// newest returns how many wanted users of a channel a limit throttles. It also returns the wanted
 // users who were throttled last, newest first. The parameter most limits their number.
 func (b *board) newest(channel string, most int, isWanted func(*Throttled) bool) (held int, newest []row) {
 	b.mu.Lock()

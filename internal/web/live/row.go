@@ -16,7 +16,7 @@ type rowKey struct{ channel, user string }
 type row struct {
 	Throttled
 	cost int
-	// limited is whether a limit holds the user back. limitEnds is when it lets them write; the zero
+	// limited is whether a limit throttles the user. limitEnds is when it lets them write; the zero
 	// time means never.
 	limited   bool
 	limitEnds time.Time
@@ -27,7 +27,7 @@ type row struct {
 
 func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 
-// limit records that a limit holds the user back until a time; the zero time means that waiting
+// limit records that a limit throttles the user until a time; the zero time means that waiting
 // never helps.
 func (r *row) limit(until time.Time) { r.limited, r.limitEnds = true, until }
 
@@ -37,10 +37,10 @@ func (r *row) judge(v chatguard.Verdict) {
 	r.limit(journal.MaySpeakAt(v))
 }
 
-// limitLeaves returns when the row no longer counts as held back by a limit.
-func (r *row) limitLeaves() time.Time { return journal.HeldUntil(r.At, r.limitEnds) }
+// limitLeaves returns when the row no longer counts as throttled by a limit.
+func (r *row) limitLeaves() time.Time { return journal.ThrottledUntil(r.At, r.limitEnds) }
 
-// waits reports whether a limit holds the user back at a time.
+// waits reports whether a limit throttles the user at a time.
 func (r *row) waits(now time.Time) bool { return r.limited && r.limitLeaves().After(now) }
 
 // update sets what follows from the user's limit and their timeout or ban at a time.
@@ -71,7 +71,7 @@ func (r *row) due() time.Time {
 	}
 }
 
-// removedAt returns when a user who isn't held back leaves the board.
+// removedAt returns when a user who isn't throttled leaves the board.
 func (r *row) removedAt() time.Time {
 	leaves := r.At.Add(Recent)
 	if s := r.Silenced; s != nil && s.Banned && s.At.Add(bansListed).After(leaves) {

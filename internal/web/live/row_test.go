@@ -133,8 +133,8 @@ func TestBoard_SilencedUserWithoutMessage(t *testing.T) {
 	}
 }
 
-// TestBoard_AssumedSilence checks a penalty in a chat that doesn't report timeouts: it holds the
-// user back, a shorter one doesn't replace it, and an allowed message ends it.
+// TestBoard_AssumedSilence checks a penalty in a chat that doesn't report timeouts: it
+// silences the user, a shorter one doesn't replace it, and an allowed message ends it.
 func TestBoard_AssumedSilence(t *testing.T) {
 	b, key := newBoard(), rowKey{channelID, "a"}
 	b.put(entry(1, "a", noon, time.Second), "", nil, 1, noon)

@@ -79,7 +79,7 @@ func (s sources) Shared() Shared {
 }
 
 // Observes reports whether a channel only observes, because its policy says so or because it is
-// paused. Nobody is then really held back.
+// paused. Nobody is then throttled.
 func (s sources) Observes(channelID string) bool {
 	return inner.Of(s.opts.Guard).Mode(channelID) == chatguard.ModeObserve
 }

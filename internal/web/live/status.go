@@ -136,7 +136,7 @@ func (m *Model) Status(a Audience) Status {
 	}
 }
 
-// Throttled returns the users of a channel who are held back now, the one throttled earliest first.
+// Throttled returns the users of a channel who are throttled now, the one throttled earliest first.
 // If within is positive, it adds the users who were throttled within that duration. The board keeps
 // them for Recent, so a longer duration adds no more. An empty channel means all channels.
 func (m *Model) Throttled(channel string, within time.Duration) []Throttled {

@@ -18,7 +18,7 @@ const Recent = 10 * time.Minute
 // characters. The journal has longer texts.
 const maxRowText = 500
 
-// Throttled is a user who is held back now, who is timed out or banned, or who was throttled within
+// Throttled is a user who is throttled now, who is timed out or banned, or who was throttled within
 // Recent, as in the API.
 type Throttled struct {
 	Channel     string `json:"channel"`
@@ -28,10 +28,10 @@ type Throttled struct {
 	// Color is the color of the user's name in chat, such as "#1e90ff". It may be empty.
 	Color string          `json:"color"`
 	Roles chatguard.Roles `json:"roles"` // at the last message
-	// Held is whether the user is held back now: by a limit, by a timeout, or by a ban given within
+	// Held is whether the user is throttled now: by a limit, by a timeout, or by a ban given within
 	// Recent. Silenced says who is banned for longer.
 	Held bool `json:"held"`
-	// Limit is the limit that holds the user back longest, or did so. It is empty if the user is
+	// Limit is the limit that throttles the user longest, or did so. It is empty if the user is
 	// only listed because of a timeout, a ban or a change.
 	Limit string `json:"limit"`
 	// Since is the time of the first throttled message of the current or last wait. The user has
@@ -40,8 +40,8 @@ type Throttled struct {
 	Since time.Time `json:"since"`
 	At    time.Time `json:"at"` // last throttled message
 	// MaySpeakAt is when the user may write again, after all limits and any timeout. It is zero,
-	// and null in JSON, if waiting never helps, as after a ban. It only counts if the user is held
-	// back now or silenced.
+	// and null in JSON, if waiting never helps, as after a ban. It only counts if the user is
+	// throttled now or silenced.
 	MaySpeakAt journal.OptionalTime `json:"may_speak_at"`
 	Never      bool                 `json:"never"`
 	Count      int                  `json:"count"` // throttled messages since Since
@@ -49,7 +49,7 @@ type Throttled struct {
 	Total      int                  `json:"total"` // throttled messages since First
 	Strikes    int                  `json:"strikes"`
 	// Observed is true if the last message was only observed, due to the policy or the limit. In
-	// this case, the user was not actually held back.
+	// this case, the user was not throttled.
 	Observed bool              `json:"observed"`
 	Penalty  chatguard.Penalty `json:"penalty"` // of the last message, actual or observed
 	Outcome  journal.Outcome   `json:"outcome"` // of the action on the last message
@@ -92,7 +92,7 @@ func (t *Throttled) setPerson(p journal.Person) {
 	}
 }
 
-// isHeld reports whether a user is held back now.
+// isHeld reports whether a user is throttled now.
 func isHeld(t *Throttled) bool { return t.Held }
 
 // isAny returns true.

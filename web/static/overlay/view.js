@@ -56,7 +56,7 @@ function countText({ throttled_users: n, paused, observing }) {
   return observing ? t("overlay.would-be", { n }) : t("overlay.throttled", { n });
 }
 
-// namesOf returns the users whose names are shown: who is held back, and who was a moment ago.
+// namesOf returns the users whose names are shown: who is throttled, and who was a moment ago.
 /** @param {Api.getOverlay} shown @param {Looks} looks @param {number} now */
 export function namesOf({ users, paused }, { names, linger, timeouts, hide }, now) {
   if (paused) return [];

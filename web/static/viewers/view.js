@@ -73,7 +73,7 @@ function whyText(of) {
   return limit ? t("viewer.why-limit", { limit: limit.title, rule: ruleText(limit) }) : "";
 }
 
-// limitOf returns the limit that holds the viewer back longest.
+// limitOf returns the limit that throttles the viewer longest.
 /** @param {Standing} of */
 const limitOf = (of) => of.limits.find(({ name }) => name === of.limit);
 

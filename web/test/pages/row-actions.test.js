@@ -28,10 +28,10 @@ async function openNow(access = "own") {
 }
 
 const pardon = { id: 9, by: "owner", at: user.at, undo_until: "2026-11-03T12:05:00Z", again: false, first: 1, last: 2, since: user.at, messages: 4, has_older: false, deleted: 2, strikes_taken: 2, strikes_left: 0, dropped: 0, silence: "none" };
-const heldBack = { limit: "burst", algorithm: "token-bucket", per: "user", may_speak_at: user.may_speak_at, never: false };
+const throttledBy = { limit: "burst", algorithm: "token-bucket", per: "user", may_speak_at: user.may_speak_at, never: false };
 
 test("row: a pardon, its outcome and its undo", async () => {
-  accepts("POST pardon", { ...pardon, held: heldBack });
+  accepts("POST pardon", { ...pardon, held: throttledBy });
   accepts("DELETE pardon/9", { messages: 4, strikes_restored: 2, lifted: true, dropped: 0 });
   await openNow();
   await click("#pardon-of-42");
@@ -56,8 +56,8 @@ test("row: the number of throttled users doesn’t cut an announcement short", a
   await see(() => text("[aria-live]") === "2 users are throttled.");
 });
 
-test("row: a pardoned user whom a limit holds back gets a grant", async () => {
-  accepts("POST pardon", { ...pardon, held: heldBack });
+test("row: a pardoned user whom a limit still throttles gets a grant", async () => {
+  accepts("POST pardon", { ...pardon, held: throttledBy });
   accepts("POST grant", { until: "2026-11-04T00:00:00Z" });
   await openNow();
   await click("#pardon-of-42");

@@ -61,7 +61,7 @@ func (h *Client) Health() Health {
 	return told
 }
 
-// Trouble returns why requests are held back although Twitch is reachable, and how the last request
+// Trouble returns why no request is sent although Twitch is reachable, and how the last request
 // failed. Both are texts for people, and empty if nothing is wrong.
 func (h *Client) Trouble() (refused, failed string) {
 	if until, held := h.budget.holdEnd(h.now()); held {

@@ -99,7 +99,7 @@ func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, 
 // duration of 0 means now.
 func (m *Moderator) Left(within time.Duration) int { return m.Helix.Left(within) }
 
-// Trouble returns why requests are held back, and how the last request failed, as text for people.
+// Trouble returns why no request is sent, and how the last request failed, as text for people.
 // Both are empty if nothing is wrong.
 func (m *Moderator) Trouble() (refused, failed string) { return m.Helix.Trouble() }
 

@@ -38,7 +38,7 @@ import { unsavedChange } from "../words/unsaved.js";
  * @property {string} sentence the same as a sentence
  * @property {boolean} isToRead the sentence says more than the moderator asked for
  * @property {boolean} isPartial something remains that the moderator may have wanted to change
- * @property {boolean} isHeld a limit still holds the user back for long
+ * @property {boolean} isHeld a limit still throttles the user for long
  * @property {boolean} isSaved a restart doesn't undo the change
  * @property {Undoing | null} undoing what an undo needs; null if the change can't be undone
  * @property {number} at when the change was sent or answered, ms

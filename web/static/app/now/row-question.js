@@ -204,7 +204,7 @@ function Reset({ user, first, isBusy }) {
   `;
 }
 
-// Answer shows the outcome and a button to undo it. If a limit still holds the user back, it offers
+// Answer shows the outcome and a button to undo it. If a limit still throttles the user, it offers
 // a grant and a reset.
 /** @param {Question} props */
 function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
