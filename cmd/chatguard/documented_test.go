@@ -17,8 +17,7 @@ import (
 // notRun are the documented commands that TestPages_Commands can't run, by their beginning, and why
 // not.
 var notRun = []struct{ command, why string }{
-	{"chatguard demo", "serves until it is ended, on a fixed port"},
-	{"go run ./cmd/chatguard demo", "the same"},
+	{"go run ./cmd/chatguard demo", "serves until it is ended, on a fixed port"},
 	{"chatguard lab  ", "serves until it is ended, on a fixed port"},
 	{"chatguard       #", "opens a browser"},
 	{"docker run ", "needs an image and Docker"},
