@@ -34,6 +34,7 @@ func (a *acts) given() control.Acts {
 			return !isRoom
 		},
 		Silence: a.twitch.Silence,
+		Recall:  a.twitch.Recall,
 		TimeOut: func(ctx context.Context, t journal.Target, length time.Duration, reason string) error {
 			return a.explainRefusal(t.ChannelID, a.twitch.TimeOut(ctx, t, length, reason))
 		},

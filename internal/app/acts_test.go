@@ -152,6 +152,49 @@ func TestActs_OthersSilenceShown(t *testing.T) {
 	})
 }
 
+// TestActs_LiftedOnTwitch checks that a ban that somebody ends on Twitch is over everywhere,
+// although the records have it: while chatguard runs, and if it was given before a restart.
+func TestActs_LiftedOnTwitch(t *testing.T) {
+	t.Parallel()
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		anna := s.targetOf("anna")
+		if !s.maySay("anna") {
+			s.Fatal("anna can't write at first")
+		}
+		for _, restarts := range []bool{false, true} {
+			if _, err := s.bot.Host.Controls.Silences.Ban(s.Context(), anna, ""); err != nil {
+				s.Fatal(err)
+			}
+			s.advance(10 * time.Second)
+			if restarts {
+				s.stop()
+				s.start()
+			}
+			s.advance(time.Second)
+			if rows := s.bot.Web.Throttled(anna.ChannelID, 0); len(rows) != 1 || rows[0].Silenced == nil || !rows[0].Silenced.Banned || rows[0].Silenced.By != "berta" {
+				s.Errorf("banned, restarted %v: %+v", restarts, rows)
+			}
+			s.server.Lift("gardenhour", "anna")
+			if !s.maySay("anna") { // IRC doesn't report the lift
+				s.Error("anna can't write")
+			}
+			for _, row := range s.bot.Web.Throttled(anna.ChannelID, 0) {
+				if row.Silenced != nil {
+					s.Errorf("lifted, restarted %v: %+v", restarts, row.Silenced)
+				}
+			}
+			if known, endedAt := s.bot.Host.Controls.Silences.Of(s.Context(), anna); known != nil || endedAt.IsZero() {
+				s.Errorf("lifted, restarted %v: known %+v, ended at %s", restarts, known, endedAt)
+			}
+			if done, err := s.bot.Host.Controls.Silences.TimeOut(s.Context(), anna, time.Second, "", false); err != nil || done.Former != nil {
+				s.Errorf("timed out, restarted %v: %+v, %v", restarts, done, err)
+			}
+			s.advance(time.Minute)
+		}
+	})
+}
+
 // TestActs_RefusedByTwitch checks that a moderator is told in plain words why Twitch refuses an
 // act.
 func TestActs_RefusedByTwitch(t *testing.T) {

@@ -22,9 +22,12 @@ type Acts struct {
 	// Serves reports whether people can act in a channel. Nil means nowhere. The other funcs are
 	// only called for channels that are served.
 	Serves func(channelID string) bool
-	// Silence returns a user's timeout or ban as the chat knows it; ok is false if it knows of
-	// none.
+	// Silence returns a user's last timeout or ban as the chat knows it. If somebody has ended it,
+	// it is a timeout that ended then. ok is false if the chat knows of none.
 	Silence func(channelID, userID string) (s journal.Silence, ok bool)
+	// Recall tells the chat a timeout or ban from before the start, unless the chat knows what has
+	// become of it. Nil means that the chat needs no telling.
+	Recall func(t journal.Target, s journal.Silence)
 	// TimeOut times a user out. It replaces another timeout. It returns ErrBanned if the user is
 	// banned.
 	TimeOut func(ctx context.Context, t journal.Target, length time.Duration, reason string) error

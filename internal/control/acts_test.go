@@ -34,8 +34,9 @@ func (f *fakeChat) acts() Acts {
 	return Acts{
 		Serves: func(channelID string) bool { return channelID == channel },
 		Silence: func(string, string) (journal.Silence, bool) {
-			return f.known, !f.forgets && f.known.IsInForce(time.Now())
+			return f.known, !f.forgets && f.known != (journal.Silence{})
 		},
+		Recall: func(_ journal.Target, s journal.Silence) { f.known, f.forgets = s, false },
 		TimeOut: func(_ context.Context, t journal.Target, length time.Duration, reason string) error {
 			return f.give(journal.Silence{Until: time.Now().Add(length), By: t.Author}, "%s timed out for %s: %q", t.UserID, length, reason)
 		},
@@ -43,7 +44,7 @@ func (f *fakeChat) acts() Acts {
 			return f.give(journal.Silence{Banned: true, By: t.Author}, "%s banned: %q", t.UserID, reason)
 		},
 		Lift: func(_ context.Context, t journal.Target) error {
-			return f.give(journal.Silence{}, "%s lifted", t.UserID)
+			return f.give(journal.Silence{Until: time.Now()}, "%s lifted", t.UserID)
 		},
 	}
 }

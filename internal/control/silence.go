@@ -14,40 +14,57 @@ import (
 const silenceRecords = 20
 
 // Of returns a user's timeout or ban, or nil if none is known. If the chat reports none, for
-// example after a restart, Of searches the records. If a person lifted the last one, liftedAt is
-// when.
-func (c *Silences) Of(ctx context.Context, t journal.Target) (s *journal.Silence, liftedAt time.Time) {
+// example after a restart, Of searches the records. If the last one was ended, endedAt is when.
+func (c *Silences) Of(ctx context.Context, t journal.Target) (s *journal.Silence, endedAt time.Time) {
 	if !c.CanAct(t.ChannelID) {
-		return nil, liftedAt
+		return nil, endedAt
 	}
 	if s, ok := c.Known(t.ChannelID, t.UserID); ok {
-		return &s, liftedAt
+		if s.IsInForce(c.records.now()) {
+			return &s, endedAt
+		}
+		return nil, s.Until
 	}
-	last, endedAt, err := c.lastAct(ctx, t)
+	last, pardonedAt, err := c.lastAct(ctx, t)
 	if err != nil {
 		c.records.log.Warn("a user's last changes can't be read", "error", err)
-		return nil, liftedAt
+		return nil, endedAt
 	}
 	given, at, err := c.lastPenalty(ctx, t)
 	if err != nil {
 		c.records.log.Warn("a user's last entries can't be read", "error", err)
-		return nil, liftedAt
+		return nil, endedAt
 	}
 	switch {
-	case given != nil && at.After(endedAt) && at.After(last.At):
-		return given, liftedAt
+	case given != nil && at.After(pardonedAt) && at.After(last.At):
+		return given, endedAt
 	case last.Action == journal.UserLifted:
 		return nil, last.At
 	case last.Action == "" || !silenceOf(last).IsInForce(c.records.now()):
-		return nil, liftedAt
+		return nil, endedAt
 	}
 	act := silenceOf(last)
-	return &act, liftedAt
+	return &act, endedAt
 }
 
-// Recorded returns users whose timeout or ban is among the latest n in the audit or the latest n in
+// Recall tells the chat the timeouts and bans in force from before the start, so that it knows them
+// like those that it reports. It reads the latest n of each kind from the records.
+func (c *Silences) Recall(ctx context.Context, n int) error {
+	if c.acts.Recall == nil {
+		return nil
+	}
+	targets, err := c.recorded(ctx, n)
+	for _, t := range targets {
+		if s, _ := c.Of(ctx, t); s != nil {
+			c.acts.Recall(t, *s)
+		}
+	}
+	return err
+}
+
+// recorded returns users whose timeout or ban is among the latest n in the audit or the latest n in
 // the journal, each once. Of says whether one is in force.
-func (c *Silences) Recorded(ctx context.Context, n int) (targets []journal.Target, err error) {
+func (c *Silences) recorded(ctx context.Context, n int) (targets []journal.Target, err error) {
 	seen := map[journal.Target]bool{}
 	add := func(channelID, userID string) {
 		if t := (journal.Target{ChannelID: channelID, UserID: userID}); !seen[t] {
@@ -75,8 +92,8 @@ func (c *Silences) Recorded(ctx context.Context, n int) (targets []journal.Targe
 	return targets, nil
 }
 
-// Known returns a user's timeout or ban as the chat reports it; ok is false if it reports
-// none. It reads no records, so it doesn't know those from before the start.
+// Known returns a user's last timeout or ban as the chat knows it, even if it is over; ok is false
+// if the chat knows of none. Known reads no records.
 func (c *Silences) Known(channelID, userID string) (s journal.Silence, ok bool) {
 	if !c.CanAct(channelID) {
 		return s, false

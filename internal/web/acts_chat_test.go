@@ -31,30 +31,40 @@ func (c *actsChat) acts(now func() time.Time) control.Acts {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			s, ok := c.silences[userID]
-			return s, ok && s.IsInForce(now())
+			return s, ok
 		},
+		Recall: c.set,
 		TimeOut: func(_ context.Context, t journal.Target, length time.Duration, reason string) error {
 			return c.give(t, journal.Silence{Until: now().Add(length), By: t.Author}, fmt.Sprintf("timeout %s %s", length, reason))
 		},
 		Ban: func(_ context.Context, t journal.Target, reason string) error {
 			return c.give(t, journal.Silence{Banned: true, By: t.Author}, "ban "+reason)
 		},
-		Lift: func(_ context.Context, t journal.Target) error { return c.give(t, journal.Silence{}, "lift") },
+		Lift: func(_ context.Context, t journal.Target) error {
+			return c.give(t, journal.Silence{Until: now()}, "lift")
+		},
 	}
 }
 
-// give gives a silence to a user, or ends it if it is zero.
+// give gives a silence to a user. One that is over ends the former one.
 func (c *actsChat) give(t journal.Target, s journal.Silence, what string) error {
 	c.mu.Lock()
 	if c.refusal != nil {
 		defer c.mu.Unlock()
 		return c.refusal
 	}
-	c.silences[t.UserID] = s
 	c.given = append(c.given, strings.TrimSpace(what)+" of "+t.UserID)
 	c.mu.Unlock()
-	c.changed(t.ChannelID, t.UserID)
+	c.set(t, s)
 	return nil
+}
+
+// set makes the chat know a user's last silence, which may be over.
+func (c *actsChat) set(t journal.Target, s journal.Silence) {
+	c.mu.Lock()
+	c.silences[t.UserID] = s
+	c.mu.Unlock()
+	c.changed(t.ChannelID, t.UserID)
 }
 
 // refuse makes the chat refuse acts with an error; nil makes it accept them again.
@@ -66,10 +76,7 @@ func (c *actsChat) refuse(err error) {
 
 // silence gives a user a silence in somebody else's name.
 func (c *actsChat) silence(userID string, s journal.Silence) {
-	c.mu.Lock()
-	c.silences[userID] = s
-	c.mu.Unlock()
-	c.changed(channelID, userID)
+	c.set(journal.Target{ChannelID: channelID, UserID: userID}, s)
 }
 
 // list returns the acts so far.

@@ -149,10 +149,10 @@ func (h *viewers) silence(channelID, userID string, record viewerRecord, e limit
 	if known == nil {
 		known = record.silence
 	}
-	if known != nil && known.IsInForce(now) {
+	switch {
+	case known != nil && known.IsInForce(now):
 		return known.Banned, known.Until
-	}
-	if record.lifted {
+	case known != nil || record.lifted:
 		return false, time.Time{}
 	}
 	return false, e.SilentUntil

@@ -11,7 +11,7 @@ import (
 )
 
 // Acts reports whether the bot can time out and ban users on behalf of people. The methods TimeOut,
-// Ban, Unban and Silence need that.
+// Ban, Unban, Silence and Recall need that.
 func (t *Connection) Acts() bool { return t.acting != nil }
 
 // actScopes are the scopes that penalties need.
@@ -41,10 +41,13 @@ func (t *Connection) Unban(ctx context.Context, to journal.Target) error {
 	return t.permissions.record(to.ChannelID, t.acting.UnbanUser(ctx, to.ChannelID, to.UserID))
 }
 
-// Silence returns a user's timeout or ban, if one is known.
+// Silence returns a user's last timeout or ban, if one is known; see helix.Moderator.Silence.
 func (t *Connection) Silence(channelID, userID string) (journal.Silence, bool) {
 	return t.acting.Silence(channelID, userID)
 }
+
+// Recall records a timeout or ban from before the start; see helix.Moderator.Recall.
+func (t *Connection) Recall(to journal.Target, s journal.Silence) { t.acting.Recall(to, s) }
 
 // ModCommand returns the command that makes the bot a moderator of a channel.
 func (t *Connection) ModCommand(channel string) string { return ModCommand(t.login(), channel) }

@@ -129,20 +129,22 @@ func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
 }
 
 // silence sets a user's timeout or ban; nil means that there is none. If the user isn't listed, it
-// adds a row with the person's names.
-func (b *board) silence(key rowKey, s *journal.Silence, person journal.Person, now time.Time) {
+// adds a row with the person's names. It reports whether the row lacks a display name.
+func (b *board) silence(key rowKey, s *journal.Silence, person journal.Person, now time.Time) (isUnnamed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.rows[key]
 	switch {
 	case r == nil && s == nil:
-		return
+		return false
 	case r == nil:
 		r = &row{place: -1}
 		r.Channel, r.UserID = strings.Clone(key.channel), strings.Clone(key.user)
+		r.setPerson(person)
+	}
+	if r.Total == 0 && s != nil {
 		r.Since, r.At, r.First = s.At, s.At, s.At
 		r.Outcome = journal.Outcome{At: s.At, Action: s.Action(), Result: journal.Done}
-		r.setPerson(person)
 	}
 	r.Silenced, r.assumed = s, false
 	b.rows[r.key()] = r
@@ -150,6 +152,7 @@ func (b *board) silence(key rowKey, s *journal.Silence, person journal.Person, n
 	if len(b.rows) > MaxRows {
 		b.evict()
 	}
+	return r.Total == 0 && r.DisplayName == ""
 }
 
 // assume sets the timeout or ban of a listed user in a chat that doesn't report any.

@@ -70,6 +70,7 @@ type Model struct {
 	tallies *tallies
 	said    transcript
 
+	silencing   sync.Mutex         // held while the board gets a user's timeout or ban
 	revised     pendingSet[string] // channels to be judged again
 	switched    pendingSet[string] // channels to be judged again and announced
 	unnamed     pendingSet[rowKey] // users whose names are to be read
@@ -92,7 +93,7 @@ func New(opts Options) *Model {
 // Update keeps the Model up to date until ctx ends. Call it once, and Close afterwards.
 func (m *Model) Update(ctx context.Context) {
 	m.remembering.Go(func() { m.loadRates(ctx) })
-	m.remembering.Go(func() { m.loadSilences(ctx) })
+	m.remembering.Go(func() { m.recallSilences(ctx) })
 	m.remembering.Go(func() { m.nameUsers(ctx) })
 	m.pump(ctx)
 }

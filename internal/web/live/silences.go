@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/penalties"
 )
 
-// maxRestored is how many of the latest timeouts and bans of each kind are read at the start.
-const maxRestored = 200
+// maxRecalled is how many of the latest timeouts and bans of each kind are read at the start.
+const maxRecalled = 200
 
 // Silenced updates a user's timeout or ban after the chat has reported a change. If the user isn't
 // listed, the board gets a row for them; login may be empty. Silenced never blocks.
@@ -19,6 +19,8 @@ func (m *Model) Silenced(channelID, userID, login string) {
 		return
 	}
 	now, key := m.opts.Guard.Now(), rowKey{channelID, userID}
+	m.silencing.Lock() // until the board has what is known, so that nothing older comes after it
+	defer m.silencing.Unlock()
 	s, ok := m.opts.Controls.Silences.Known(channelID, userID)
 	if !ok || !s.IsInForce(now) {
 		m.board.silence(key, nil, journal.Person{}, now)
@@ -27,8 +29,9 @@ func (m *Model) Silenced(channelID, userID, login string) {
 	if s.At.IsZero() {
 		s.At = now.UTC()
 	}
-	m.board.silence(key, &s, journal.Person{Login: login}, now)
-	m.unnamed.add(key)
+	if m.board.silence(key, &s, journal.Person{Login: login}, now) {
+		m.unnamed.add(key)
+	}
 }
 
 // Made records a person's change of a user, so that all dashboards show who did what.
@@ -79,26 +82,13 @@ func (m *Model) nameUsers(ctx context.Context) {
 	}
 }
 
-// loadSilences puts on the board the users who were timed out or banned before the start.
-func (m *Model) loadSilences(ctx context.Context) {
+// recallSilences makes the chat know the timeouts and bans from before the start. Silenced then
+// puts them on the board.
+func (m *Model) recallSilences(ctx context.Context) {
 	if m.opts.Controls == nil {
 		return
 	}
-	targets, err := m.opts.Controls.Silences.Recorded(ctx, maxRestored)
-	if err != nil {
-		if ctx.Err() == nil {
-			m.opts.Log.Warn("the timeouts and bans from before the start can't be read", "error", err)
-		}
-		return
-	}
-	for _, t := range targets {
-		s, _ := m.opts.Controls.Silences.Of(ctx, t)
-		now := m.opts.Guard.Now()
-		if s == nil || !s.IsInForce(now) || s.Banned && !s.At.Add(bansListed).After(now) {
-			continue
-		}
-		key := rowKey{t.ChannelID, t.UserID}
-		m.board.silence(key, s, journal.Person{}, now)
-		m.unnamed.add(key)
+	if err := m.opts.Controls.Silences.Recall(ctx, maxRecalled); err != nil && ctx.Err() == nil {
+		m.opts.Log.Warn("the timeouts and bans from before the start can't be read", "error", err)
 	}
 }

@@ -9,24 +9,44 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Silence returns a user's timeout or ban if the Moderator has given it, or if the chat has
-// reported it since the start. ok is false if none is known.
+// Silence returns a user's last timeout or ban that the Moderator has given or recalled, or that
+// the chat has reported. If somebody has ended it, it is a timeout that ended then. ok is false if
+// none is known.
 func (m *Moderator) Silence(channelID, userID string) (s journal.Silence, ok bool) {
-	now := m.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d := m.users[target{channelID, userID}]
-	if d == nil || !d.last.end().After(now) {
+	switch d := m.users[target{channelID, userID}]; {
+	case d == nil:
 		return s, false
+	case !d.endedAt.IsZero():
+		return journal.Silence{Until: d.endedAt.UTC()}, true
+	case !d.last.from.IsZero():
+		return d.last.silence(), true
 	}
-	s = journal.Silence{Banned: d.last.length == 0, At: d.last.from.UTC(), By: d.last.by}
+	return s, false
+}
+
+// Recall records a timeout or ban from before the start, unless the Moderator knows a later one, or
+// the end of this one.
+func (m *Moderator) Recall(t journal.Target, s journal.Silence) {
+	last := sanction{from: s.At, byOther: s.By != journal.ProgramAuthor}
 	if !s.Banned {
-		s.Until = d.last.end().UTC()
+		last.length = s.Until.Sub(s.At)
 	}
-	if !d.last.byOther {
-		s.By = journal.ProgramAuthor
+	if last.byOther {
+		last.by = s.By
 	}
-	return s, true
+	who := target{t.ChannelID, t.UserID}
+	m.mu.Lock()
+	d := m.historyOf(who)
+	isLast := d.last.from.IsZero() && last.from.After(d.endedAt)
+	if isLast {
+		d.give(last)
+	}
+	m.mu.Unlock()
+	if isLast {
+		m.changed(who, "")
+	}
 }
 
 // TimeOutUser times a user out for 1 s to 14 days in the name of the target's author. It replaces
@@ -58,9 +78,10 @@ func (m *Moderator) act(t journal.Target, length time.Duration, give func(sendin
 // UnbanUser lifts a user's timeout or ban, even one that somebody else gave. If Twitch knows of
 // none, the error is chat.ErrNotSilenced.
 func (m *Moderator) UnbanUser(ctx context.Context, channelID, userID string) error {
+	asked := m.now()
 	err := m.Helix.UnbanUser(ctx, m.room(channelID), userID)
 	if err == nil || errors.Is(err, chat.ErrNotSilenced) {
-		m.forget(target{channelID, userID})
+		m.Lifted(chat.Lift{ChannelID: channelID, UserID: userID, At: asked})
 	}
 	return err
 }

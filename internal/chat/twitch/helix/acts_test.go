@@ -56,8 +56,8 @@ func TestModerator_ActsForPeople(t *testing.T) {
 		if err := q.UnbanUser(t.Context(), to.ChannelID, to.UserID); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if s, ok := q.Silence(to.ChannelID, to.UserID); ok {
-			t.Errorf("%s: known after the lift: %+v", name, s)
+		if s, ok := q.Silence(to.ChannelID, to.UserID); !ok || s.IsInForce(q.now) {
+			t.Errorf("%s: known after the lift: %+v, %v", name, s, ok)
 		}
 		if err := q.UnbanUser(t.Context(), to.ChannelID, to.UserID); !errors.Is(err, chat.ErrNotSilenced) {
 			t.Errorf("%s: lifted twice: %v", name, err)
@@ -92,8 +92,8 @@ func TestModerator_Silence(t *testing.T) {
 		t.Errorf("after a penalty: %+v, %v", s, ok)
 	}
 	q.now = q.now.Add(time.Minute)
-	if s, ok := silence(); ok {
-		t.Errorf("a minute later: %+v", s)
+	if s, ok := silence(); !ok || s.IsInForce(q.now) {
+		t.Errorf("a minute later: %+v, %v", s, ok)
 	}
 }
 
@@ -120,18 +120,19 @@ func TestModerator_SilenceOver(t *testing.T) {
 		q := newRivals(t)
 		channel, user, changes := q.msg.ChannelID, q.msg.User.ID, []string{}
 		q.Changed = func(channelID, userID, login string) {
-			s, ok := q.Silence(channelID, userID)
-			changes = append(changes, fmt.Sprint(channelID, " ", userID, " ", login, " ", ok, s.Banned))
+			s, _ := q.Silence(channelID, userID)
+			changes = append(changes, fmt.Sprint(channelID, " ", userID, " ", login, " ", s.IsInForce(q.now)))
 		}
 		q.Removed(chat.Removal{ChannelID: channel, UserID: user, Login: "ann", Silence: time.Hour, At: q.now})
 		c.then(q, channel, user)
-		if s, ok := q.Silence(channel, user); ok == c.over {
+		if s, ok := q.Silence(channel, user); !ok || s.IsInForce(q.now) == c.over {
 			t.Errorf("%s: known: %+v, %v", name, s, ok)
 		}
-		want := []string{channel + " " + user + " ann true false"}
+		want := []string{channel + " " + user + " ann true"}
 		if c.over {
-			want = append(want, channel+" "+user+"  false false")
+			want = append(want, channel+" "+user+"  false")
 		}
+		changes = slices.DeleteFunc(changes, func(change string) bool { return !strings.HasPrefix(change, channel+" "+user+" ") })
 		if !slices.Equal(changes, want) {
 			t.Errorf("%s: announced %q, want %q", name, changes, want)
 		}
@@ -172,5 +173,96 @@ func TestModerator_OverlappingRequests(t *testing.T) {
 	q.noteAnswer(who, ban, nil)
 	if s, _ := q.Silence(who.channelID, who.userID); !s.Banned || s.By != "anna" {
 		t.Errorf("after the ban's answer: %+v", s)
+	}
+}
+
+// TestModerator_OverlappingActs checks that the last of two sanctions that two people request at
+// once counts, in whatever order Twitch's answers and reports arrive, and that it counts as given
+// by the person who requested it.
+func TestModerator_OverlappingActs(t *testing.T) {
+	for _, by := range []string{"", "the bot"} {
+		for _, order := range []string{"1a 1r 2a 2r", "1r 2r 1a 2a", "1r 2r 2a 1a", "1r 1a 2r 2a", "2a 1a 1r 2r", "1a 2a"} {
+			q := newRivals(t)
+			if by != "" {
+				by = q.srv.BotLogin()
+			}
+			who := target{q.msg.ChannelID, q.msg.User.ID}
+			requests := []*sanctionRequest{
+				q.noteRequest(who, sanction{length: time.Hour, from: q.now, byOther: true, by: "anna"}),
+				q.noteRequest(who, sanction{from: q.now, byOther: true, by: "berta"}),
+			}
+			for _, step := range strings.Fields(order) {
+				q.now = q.now.Add(time.Millisecond)
+				request := requests[step[0]-'1']
+				if step[1] == 'a' {
+					q.noteAnswer(who, request, nil)
+				} else {
+					q.report(request.length, by)
+				}
+			}
+			if s, _ := q.Silence(who.channelID, who.userID); !s.Banned || s.By != "berta" {
+				t.Errorf("%s, reported by %q: %+v", order, by, s)
+			}
+		}
+	}
+}
+
+// TestModerator_LateReport checks that the report of a timeout that a person has lifted since
+// doesn't count, but that of a later one does.
+func TestModerator_LateReport(t *testing.T) {
+	q := newRivals(t)
+	to := journal.Target{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID, Author: "anna"}
+	told := chat.Removal{ChannelID: to.ChannelID, UserID: to.UserID, Silence: time.Hour, At: q.now}
+	act := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+		q.now = q.now.Add(time.Second)
+	}
+	act(q.TimeOutUser(t.Context(), to, time.Hour, ""))
+	act(q.UnbanUser(t.Context(), to.ChannelID, to.UserID))
+	q.Removed(told)
+	if s, _ := q.Silence(to.ChannelID, to.UserID); s.IsInForce(q.now) {
+		t.Errorf("after the lift: %+v", s)
+	}
+	told.At = q.now
+	q.Removed(told)
+	if s, _ := q.Silence(to.ChannelID, to.UserID); !s.IsInForce(q.now) {
+		t.Errorf("after another timeout: %+v", s)
+	}
+}
+
+// TestModerator_Recall checks what is known of a timeout or ban from before the start, and that
+// what the chat has reported since the start counts instead.
+func TestModerator_Recall(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after func(q *rivals, channel, user string)
+		by            string // of the silence in force; empty if there is none
+	}{
+		"nothing since": {by: "anna"},
+		"lifted since":  {after: func(q *rivals, channel, user string) { q.Lifted(chat.Lift{ChannelID: channel, UserID: user}) }},
+		"wrote since":   {after: func(q *rivals, channel, user string) { q.Wrote(channel, user, q.now) }},
+		"banned since":  {after: func(q *rivals, _, _ string) { q.report(0, "mo") }, by: "twitch:mo"},
+		"banned before": {before: func(q *rivals, _, _ string) { q.report(0, "mo") }, by: "twitch:mo"},
+		"lifted before": {before: func(q *rivals, channel, user string) { q.Lifted(chat.Lift{ChannelID: channel, UserID: user}) }},
+	} {
+		q := newRivals(t)
+		to := journal.Target{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID}
+		for _, step := range []func(q *rivals, channel, user string){
+			c.before,
+			func(*rivals, string, string) {
+				q.Recall(to, journal.Silence{At: q.now.Add(-time.Minute), Until: q.now.Add(time.Hour), By: "anna"})
+			},
+			c.after,
+		} {
+			if step != nil {
+				step(q, to.ChannelID, to.UserID)
+			}
+		}
+		s, ok := q.Silence(to.ChannelID, to.UserID)
+		if !ok || s.IsInForce(q.now) != (c.by != "") || s.By != c.by || c.by == "anna" && !s.Until.Equal(q.now.Add(time.Hour)) {
+			t.Errorf("%s: %+v, %v; want by %q", name, s, ok, c.by)
+		}
 	}
 }

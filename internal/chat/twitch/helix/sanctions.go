@@ -2,6 +2,7 @@ package helix
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
@@ -29,6 +30,18 @@ func (s sanction) end() time.Time {
 	return s.from.Add(s.length)
 }
 
+// silence returns the sanction as people see it.
+func (s sanction) silence() journal.Silence {
+	out := journal.Silence{Banned: s.length == 0, At: s.from.UTC(), By: s.by}
+	if !out.Banned {
+		out.Until = s.end().UTC()
+	}
+	if !s.byOther {
+		out.By = journal.ProgramAuthor
+	}
+	return out
+}
+
 // outlasts reports whether the sanction is in force and lasts at least as long as a new one of this
 // length would.
 func (s sanction) outlasts(length time.Duration, now time.Time) bool {
@@ -40,31 +53,50 @@ func (s sanction) outlasts(length time.Duration, now time.Time) bool {
 
 // userHistory is what is known about one user in one channel.
 type userHistory struct {
-	last sanction // the latest known sanction
-	// asked is the sanction that this Moderator requested last. The chat reports it, too, and the
-	// report must not count as somebody else's action.
-	asked      sanction
-	requests   int  // number of requests so far
-	waiting    bool // Twitch hasn't answered the request yet
-	seenInChat bool // the chat has reported the sanction in asked
+	last    sanction  // the latest known sanction
+	endedAt time.Time // when somebody ended it; zero if nobody did
+	// asked are the sanctions that this Moderator requested last, in order. The chat reports them,
+	// too, and the reports must not count as somebody else's actions.
+	asked []*sanctionRequest
+}
+
+// sanctionRequest is a requested sanction.
+type sanctionRequest struct {
+	sanction
+	waiting    bool // Twitch hasn't answered yet
+	seenInChat bool // the chat has reported the sanction
 }
 
 // expiry returns when the history is no longer needed.
 func (d *userHistory) expiry() time.Time {
-	if echo := d.asked.from.Add(inTransit); echo.After(d.last.end()) {
-		return echo
+	expiry := d.last.end()
+	for _, r := range d.asked {
+		if echo := r.from.Add(inTransit); echo.After(expiry) {
+			expiry = echo
+		}
 	}
-	return d.last.end()
+	return expiry
 }
 
 // matches reports whether a sanction that the chat reports is the requested one. They match if they
 // have the same length and about the same time. The time doesn't matter while Twitch hasn't
 // answered the request yet.
-func (d *userHistory) matches(r chat.Removal, now time.Time) bool {
-	if d.asked.length != r.Silence || d.asked.from.IsZero() {
+func (r *sanctionRequest) matches(told chat.Removal, now time.Time) bool {
+	if r.length != told.Silence {
 		return false
 	}
-	return d.waiting || now.Sub(d.asked.from) <= inTransit || r.At.Sub(d.asked.from).Abs() <= inTransit
+	return r.waiting || now.Sub(r.from) <= inTransit || told.At.Sub(r.from).Abs() <= inTransit
+}
+
+// request returns the request whose sanction the chat reports, or nil. The chat reports sanctions
+// in their order, so it is the first that the chat hasn't reported yet.
+func (d *userHistory) request(told chat.Removal, now time.Time) (found *sanctionRequest) {
+	for _, r := range d.asked {
+		if r.matches(told, now) && (found == nil || found.seenInChat) {
+			found = r
+		}
+	}
+	return found
 }
 
 const (
@@ -93,48 +125,69 @@ func (m *Moderator) noteReport(who target, r chat.Removal) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.historyOf(who)
-	asked := d.matches(r, now)
-	ours := asked
+	asked := d.request(r, now)
+	ours := asked != nil
 	if r.By != "" && me != "" {
 		ours = r.By == me
 	}
-	d.last = sanction{length: r.Silence, from: r.At, byOther: !ours}
+	last := sanction{length: r.Silence, from: r.At, byOther: !ours}
 	switch {
-	case ours && asked:
-		d.last.byOther, d.last.by = d.asked.byOther, d.asked.by
-	case !ours && r.By != "":
-		d.last.by = journal.TwitchAuthor + r.By
+	case ours && asked != nil:
+		last.byOther, last.by, asked.seenInChat = asked.byOther, asked.by, true
+	case ours:
+		for _, a := range d.asked {
+			a.seenInChat = true // one of them, with another length
+		}
+	case r.By != "":
+		last.by = journal.TwitchAuthor + r.By
 	}
 	if r.At.IsZero() {
-		d.last.from = now
+		last.from = now
 	}
-	d.seenInChat = d.seenInChat || ours
+	if !last.from.Before(d.endedAt) { // otherwise the report is late
+		d.give(last)
+	}
 }
+
+// give records the sanction that is in force now.
+func (d *userHistory) give(s sanction) { d.last, d.endedAt = s, time.Time{} }
+
+// end records that all sanctions from before a time are over.
+func (d *userHistory) end(at time.Time) { d.last, d.endedAt = sanction{}, at }
 
 // Lifted records that somebody ended a sanction. It does nothing if the known sanction was given
 // later.
 func (m *Moderator) Lifted(l chat.Lift) {
-	m.end(target{l.ChannelID, l.UserID}, func(from time.Time) bool { return l.At.IsZero() || !from.After(l.At) })
+	who, now := target{l.ChannelID, l.UserID}, m.now()
+	m.mu.Lock()
+	d := m.historyOf(who)
+	isOver := l.At.IsZero() || !d.last.from.After(l.At)
+	switch {
+	case isOver && !l.At.IsZero() && l.At.Before(now):
+		d.end(l.At)
+	case isOver:
+		d.end(now)
+	}
+	m.mu.Unlock()
+	if isOver {
+		m.changed(who, "")
+	}
 }
 
 // Wrote records that a user sent a message at a time. If the chat sent it during a sanction, that
 // sanction is over, even if nobody has reported its end. IRC doesn't report it.
 func (m *Moderator) Wrote(channelID, userID string, at time.Time) {
-	m.end(target{channelID, userID}, func(from time.Time) bool { return at.After(from.Add(inTransit)) })
-}
-
-// end records that the sanction in force is over, if isOver returns true for its beginning.
-func (m *Moderator) end(who target, isOver func(from time.Time) bool) {
-	now := m.now()
+	who, now := target{channelID, userID}, m.now()
 	m.mu.Lock()
 	d := m.users[who]
-	if d == nil || !d.last.end().After(now) || !isOver(d.last.from) {
-		m.mu.Unlock()
-		return
+	isOver := d != nil && d.last.end().After(now) && at.After(d.last.from.Add(inTransit))
+	if isOver {
+		d.end(now)
 	}
-	d.last = sanction{}
 	m.mu.Unlock()
-	m.changed(who, "")
+	if isOver {
+		m.changed(who, "")
+	}
 }
 
 // sanction imposes a sanction on the author of a message, unless one that lasts at least as long is
@@ -155,42 +208,35 @@ func (m *Moderator) sanction(who target, length time.Duration, sent time.Time, g
 	return ignoreBanned(err)
 }
 
-// sanctionRequest is a requested sanction and the number of the request.
-type sanctionRequest struct {
-	sanction
-	number int
-}
-
 // noteRequest records a sanction that is about to be requested.
-func (m *Moderator) noteRequest(who target, s sanction) sanctionRequest {
+func (m *Moderator) noteRequest(who target, s sanction) *sanctionRequest {
+	r := &sanctionRequest{sanction: s, waiting: true}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.historyOf(who)
-	d.requests++
-	d.asked, d.waiting, d.seenInChat = s, true, false
-	return sanctionRequest{s, d.requests}
+	d.asked = append(slices.DeleteFunc(d.asked, func(former *sanctionRequest) bool {
+		return !former.waiting && s.from.Sub(former.from) > inTransit
+	}), r)
+	return r
 }
 
 // noteAnswer records the result of a requested sanction. If the chat has already reported this
 // sanction, the chat's latest report takes precedence, because somebody else may have given another
 // sanction since.
-func (m *Moderator) noteAnswer(who target, r sanctionRequest, err error) {
+func (m *Moderator) noteAnswer(who target, r *sanctionRequest, err error) {
 	now := m.now() // read the clock late: the request may have waited
 	defer m.changed(who, "")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.historyOf(who)
-	seenInChat := false
-	if r.from = now; d.requests == r.number {
-		d.asked, d.waiting, seenInChat = r.sanction, false, d.seenInChat
-	}
+	r.from, r.waiting = now, false
 	switch {
-	case isUnsent(err) && d.requests == r.number: // the chat can't report it
-		d.asked = sanction{}
-	case err == nil && !seenInChat:
-		d.last = r.sanction
+	case isUnsent(err): // the chat can't report it
+		d.asked = slices.DeleteFunc(d.asked, func(other *sanctionRequest) bool { return other == r })
+	case err == nil && !r.seenInChat:
+		d.give(r.sanction)
 	case errors.Is(err, ErrBanned) && !d.last.outlasts(0, now):
-		d.last = sanction{from: now, byOther: true}
+		d.give(sanction{from: now, byOther: true})
 	}
 }
 
@@ -206,14 +252,6 @@ func (m *Moderator) sanctionedByOther(who target) bool {
 	defer m.mu.Unlock()
 	d := m.users[who]
 	return d != nil && d.last.byOther && d.last.end().After(now)
-}
-
-// forget removes what is known about a user.
-func (m *Moderator) forget(who target) {
-	m.mu.Lock()
-	delete(m.users, who)
-	m.mu.Unlock()
-	m.changed(who, "")
 }
 
 // historyOf returns what is known about a user. If there is no room for another user, it evicts the
