@@ -37,7 +37,7 @@ function State({ of, now }) {
   const at = of.next_at && Date.parse(of.next_at);
   return html`
     ${at && html`<p class="state">${t("viewer.again-in")} <span class="countdown" role="timer">${countdownText(at - now)}</span></p>`}
-    ${headline(of, now) && html`<p class=${at ? "" : "state is-held"}>${headline(of, now)}</p>`}
+    ${headline(of, now) && html`<p class=${at ? "" : "state is-waiting"}>${headline(of, now)}</p>`}
     <p class="muted">${whyText(of)}</p>
   `;
 }

@@ -38,7 +38,7 @@ import { unsavedChange } from "../words/unsaved.js";
  * @property {string} sentence the same as a sentence
  * @property {boolean} isToRead the sentence says more than the moderator asked for
  * @property {boolean} isPartial something remains that the moderator may have wanted to change
- * @property {boolean} isHeld a limit still throttles the user for long
+ * @property {boolean} isThrottled a limit still throttles the user for long
  * @property {boolean} isSaved a restart doesn't undo the change
  * @property {Undoing | null} undoing what an undo needs; null if the change can't be undone
  * @property {number} at when the change was sent or answered, ms
@@ -62,7 +62,7 @@ export function outcomeOf(known) {
   /** @type {Outcome} */
   const nothing = {
     busy: false, problem: "", mistake: null, isUnsent: false, isConflict: false, isUnknown: false, action: "", sentAt: 0, wanted: null, severity: "", done: "", sentence: "", isToRead: false,
-    isPartial: false, isHeld: false, isSaved: true, undoing: null, at: now(),
+    isPartial: false, isThrottled: false, isSaved: true, undoing: null, at: now(),
   };
   return { ...nothing, ...known };
 }

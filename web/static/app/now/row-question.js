@@ -213,7 +213,7 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
       ${outcome.sentence && html`<span class=${kindOf(outcome) === "warn" ? "warn" : ""} role="status">${noticeOf(outcome, database)}</span>`}
       <${Anyway} user=${user} outcome=${outcome} />
       ${mayUndo(outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
-      ${outcome.isHeld && html`
+      ${outcome.isThrottled && html`
         <button type="button" onClick=${() => ask(user, index, "grant")}>${t("now.grant")}</button>
         <button type="button" onClick=${() => ask(user, index, "reset")}>${t("now.reset")}</button>`}
       <button type="button" id=${first} onClick=${close}>${t("shell.close")}</button>

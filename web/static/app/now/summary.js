@@ -78,7 +78,7 @@ const dayName = (at, timeZone) => dayFormat(timeZone).format(Date.parse(at));
 export function sentence({ kind, from, until, throttled, pardoned_users: pardoned, recorded }, zone) {
   const { users, observed_users: observed, timed_out_users: timedOut, banned_users: banned } = throttled;
   const what = commas([
-    t("now.people-held", { n: users }),
+    t("now.people-throttled", { n: users }),
     observed > 0 && t("now.people-observed", { n: observed }),
     timedOut > 0 && t("now.people-timed-out", { n: timedOut }),
     banned > 0 && t("now.people-banned", { n: banned }),

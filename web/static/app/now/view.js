@@ -11,7 +11,7 @@ import { outcomeWords } from "../words/penalties.js";
 
 // tabs are the names of the tabs: who is throttled now, who is timed out or banned, and who was
 // throttled in the last 10 minutes.
-export const tabs = table({ held: "now.tab-held", silenced: "now.tab-silenced", recent: "now.tab-recent" });
+export const tabs = table({ held: "now.tab-throttled", silenced: "now.tab-silenced", recent: "now.tab-recent" });
 
 export const orders = table({ newest: "now.order-newest", count: "now.order-count", strikes: "now.order-strikes", name: "now.order-name" });
 

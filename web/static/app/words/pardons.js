@@ -7,20 +7,20 @@ import { authorName } from "./author.js";
 import { isShared } from "./scopes.js";
 import { upcoming, wait } from "./time.js";
 
-/** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} HeldBy */
+/** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} ThrottledBy */
 
 const brief = 60_000; // ms; for a shorter wait, no remedy is suggested
 
-// pardonWords describes the answer to a pardon: {word, sentence, isPartial, isHeld}. word is short
-// enough for a row. isHeld reports whether a limit still makes the user wait long. isPartial
-// reports whether such a wait remains, or a penalty, strike or message that wasn't pardoned.
+// pardonWords describes the answer to a pardon: {word, sentence, isPartial, isThrottled}. word is
+// short enough for a row. isThrottled reports whether a limit still makes the user wait long.
+// isPartial reports whether such a wait remains, or a penalty, strike or message that wasn't pardoned.
 /** @param {Api.postChannelsUsersPardon} pardon @param {string} [zone] */
 export function pardonWords(pardon, zone) {
-  const isHeld = holdsLong(pardon.held);
+  const isThrottled = throttlesLong(pardon.held);
   const isPartial = pardon.silence === "kept" || pardon.strikes_left > 0 || pardon.has_older;
-  const word = isPartial ? t("words.pardoned-partly") : isHeld ? t("words.pardoned-held") : t("words.pardoned");
-  const sentence = sentences(done(pardon), ...stays(pardon), held(pardon.held, zone));
-  return { word, sentence, isPartial: isPartial || isHeld, isHeld };
+  const word = isPartial ? t("words.pardoned-partly") : isThrottled ? t("words.pardoned-throttled") : t("words.pardoned");
+  const sentence = sentences(done(pardon), ...stays(pardon), throttled(pardon.held, zone));
+  return { word, sentence, isPartial: isPartial || isThrottled, isThrottled };
 }
 
 /** @param {Api.postChannelsUsersPardon} pardon */
@@ -48,20 +48,20 @@ function stays({ silence, kept, deleted, strikes_left: strikes, has_older: hasOl
   ];
 }
 
-/** @param {HeldBy | null | undefined} held */
-const holdsLong = (held) => Boolean(held) && (held.never || Date.parse(held.may_speak_at) - now() > brief);
+/** @param {ThrottledBy | null | undefined} by */
+const throttlesLong = (by) => Boolean(by) && (by.never || Date.parse(by.may_speak_at) - now() > brief);
 
-/** @param {HeldBy | null | undefined} by @param {string | undefined} zone */
-function held(by, zone) {
+/** @param {ThrottledBy | null | undefined} by @param {string | undefined} zone */
+function throttled(by, zone) {
   if (!by) return "";
   const { limit, never } = by, at = Date.parse(by.may_speak_at), isForAll = isShared(by);
-  if (never) return isForAll ? t("words.held-shared-never-said", { limit }) : t("words.held-never-said", { limit });
-  if (!holdsLong(by)) {
+  if (never) return isForAll ? t("words.throttled-shared-never-said", { limit }) : t("words.throttled-never-said", { limit });
+  if (!throttlesLong(by)) {
     const values = { limit, wait: wait(at - now()) };
-    return isForAll ? t("words.held-shared-wait-said", values) : t("words.held-wait-said", values);
+    return isForAll ? t("words.throttled-shared-wait-said", values) : t("words.throttled-wait-said", values);
   }
   const values = { limit, time: upcoming(at, zone) };
-  return isForAll ? t("words.held-shared-until-said", values) : t("words.held-until-said", values);
+  return isForAll ? t("words.throttled-shared-until-said", values) : t("words.throttled-until-said", values);
 }
 
 // unpardonWords describes the effect of undoing a pardon.

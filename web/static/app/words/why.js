@@ -39,10 +39,10 @@ const named = ({ limit }) => html`<bdi>${limit}</bdi>`;
 /** @param {Value} who @param {number} end @param {Api.Verdict} verdict @param {Value} by */
 function timedOut(who, end, verdict, by) {
   const { allowed, never, at, retry_after_ms: retry } = verdict, time = upcoming(end);
-  const isHeldLonger = !allowed && (never || retry === null || Date.parse(at) + retry > end);
-  if (isHeldLonger) {
+  const isThrottledLonger = !allowed && (never || retry === null || Date.parse(at) + retry > end);
+  if (isThrottledLonger) {
     const values = { who, time, limit: named(verdict), next: passing(verdict) };
-    return by ? rich("rules.why-timeout-by-held", { ...values, by }) : rich("rules.why-timeout-held", values);
+    return by ? rich("rules.why-timeout-by-throttled", { ...values, by }) : rich("rules.why-timeout-throttled", values);
   }
   const values = { who, time, wait: wait(end - now()) };
   return by ? rich("rules.why-timeout-by", { ...values, by }) : rich("rules.why-timeout", values);
