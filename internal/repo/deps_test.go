@@ -88,7 +88,7 @@ func TestArrows(t *testing.T) {
 		"internal/web/problem":            {"internal/hostile", "internal/journal", "internal/language"},
 		"internal/web/access":             {"root", "connguard", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/textfile", "internal/web/problem"},
 		"internal/web/twitchsignin":       {"internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/hostile", "internal/language", "internal/roles", "internal/web/access", "internal/web/problem"},
-		"internal/web/live":               {"root", "internal/auth", "internal/control", "internal/hostile", "internal/inner", "internal/journal", "internal/penalties", "internal/policies", "internal/web/problem", "limitinfo", "shared"},
+		"internal/web/live":               {"root", "internal/auth", "internal/control", "internal/hostile", "internal/inner", "internal/journal", "internal/penalties", "internal/policies", "internal/roles", "internal/web/problem", "limitinfo", "shared"},
 		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/inner", "internal/journal", "internal/limits", "internal/roles", "internal/sendtime", "internal/web/problem", "shared"},
 		"internal/webhook":                {"internal/auth", "internal/clock", "internal/hostile", "internal/journal"},
 		"internal/config":                 {"root", "internal/auth", "internal/durations", "internal/hostile", "internal/inner", "internal/journal", "internal/language", "internal/penalties", "internal/roles", "internal/textfile", "internal/webhook"},

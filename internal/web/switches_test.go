@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,48 @@ func TestSwitches_RaidLength(t *testing.T) {
 	}
 	if v := d.say(newcomer, 1); !v.Allowed {
 		t.Error("the raid is over, and somebody new can't write twice")
+	}
+}
+
+// untilChannel reads frames until the channel is as wanted.
+func (l *listener) untilChannel(isWanted func(live.Channel) bool) live.Channel {
+	l.Helper()
+	for {
+		if fr := l.nextAny(); len(fr.Channels) > 0 && isWanted(fr.Channels[0]) {
+			return fr.Channels[0]
+		}
+	}
+}
+
+// TestSwitches_RaidProposed checks that raid mode is proposed on the live feed and in the list of
+// channels until somebody turns on raid mode or a pause, and no more after that.
+func TestSwitches_RaidProposed(t *testing.T) {
+	for _, test := range []struct{ name, on, off string }{{"raid mode", "POST /raid", "DELETE /raid"}, {"a pause", "POST /pause", "POST /resume"}} {
+		d := dash(t)
+		d.stopClock()
+		l := d.listen()
+		press := func(request string) {
+			method, path, _ := strings.Cut(request, " ")
+			decode[switchedTo](t, d.do(method, channelPath+path, nil, asOwner))
+		}
+		isOn := func(c live.Channel) bool { return c.PausedBy != "" || !c.RaidUntil.IsZero() }
+		for i := range 40 {
+			d.say(chatguard.User{ID: strconv.Itoa(1000 + i), Roles: chatguard.Roles{roles.FirstTimer}}, 1)
+		}
+		signs := l.untilChannel(func(c live.Channel) bool { return c.RaidSigns != nil && c.RaidSigns.Messages == 40 }).RaidSigns
+		if got := d.getChannel().RaidSigns; got == nil || *got != *signs || signs.Suspicious != 40 || signs.Times != 0 || !signs.Since.Equal(d.now()) {
+			t.Errorf("%s: on the feed %+v, in the list %+v", test.name, signs, got)
+		}
+		press(test.on)
+		for range 3 { // the first one may have been sent at once
+			if c := l.untilChannel(isOn); c.RaidSigns != nil {
+				t.Errorf("%s is on, and raid mode is proposed: %+v", test.name, c.RaidSigns)
+			}
+		}
+		press(test.off)
+		if c := l.untilChannel(func(c live.Channel) bool { return !isOn(c) }); c.RaidSigns != nil {
+			t.Errorf("%s was turned off, and raid mode is proposed again: %+v", test.name, c.RaidSigns)
+		}
 	}
 }
 

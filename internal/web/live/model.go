@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/roles"
 )
 
 // Options configures a Model. Fields without a default are required.
@@ -64,11 +65,10 @@ type Records interface {
 type Model struct {
 	sources
 	*sockets
-	opts    *Options
-	began   time.Time // when counting began
-	board   *board
-	tallies *tallies
-	said    transcript
+	opts  *Options
+	began time.Time // when counting began
+	board *board
+	said  transcript
 
 	silencing   sync.Mutex         // held while the board gets a user's timeout or ban
 	revised     pendingSet[string] // channels to be judged again
@@ -83,7 +83,7 @@ func New(opts Options) *Model {
 	if opts.ColorOf == nil {
 		opts.ColorOf = func(_, _ string) string { return "" }
 	}
-	m := &Model{sources: sources{&opts}, opts: &opts, began: now, board: newBoard(), tallies: newTallies(opts.Metrics, now), unnamed: pendingSet[rowKey]{added: make(chan struct{}, 1)}}
+	m := &Model{sources: sources{&opts, newTallies(opts.Metrics, now)}, opts: &opts, began: now, board: newBoard(), unnamed: pendingSet[rowKey]{added: make(chan struct{}, 1)}}
 	m.sockets = newSockets(&opts, newFeed(now, frames{m.changeFrames, m.statusFrame, m.snapshotFrame}))
 	m.said.expire(now)
 	m.register(opts.Metrics)
@@ -140,7 +140,7 @@ func (m *Model) BusyChannels() map[string]float64 { return m.tallies.busy() }
 // for disk, network or a reader. For an allowed message of a user who is not throttled, it only
 // updates counters and stores the text for a short time.
 func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
-	m.tallies.count(&v)
+	m.tallies.count(&v, msg.User.Roles.Has(roles.FirstTimer))
 	color := m.opts.ColorOf(v.ChannelID, v.UserID)
 	m.said.add(&msg, color, &v)
 	if v.Throttled() {

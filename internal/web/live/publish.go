@@ -30,11 +30,25 @@ func (m *Model) pump(ctx context.Context) {
 		err := errors.Join(m.feed.publish(m.changeFrames), m.announceSwitched(switched))
 		if turn%int(time.Second/feedPeriod) == 0 {
 			m.tallies.tick(m.opts.Guard.Now())
+			m.watchRaids(m.opts.Guard.Now())
 			m.sockets.snapshots.forget()
 			err = errors.Join(err, m.feed.publishStatus())
 		}
 		if err != nil {
 			m.opts.Log.Error("live feed", "error", err)
+		}
+	}
+}
+
+// watchRaids looks for signs of a raid once per second. Whoever starts raid mode or a pause has
+// answered them.
+func (m *Model) watchRaids(now time.Time) {
+	if m.opts.Controls == nil {
+		return // there is no raid mode
+	}
+	for _, channel := range m.tallies.watchRaids(now) {
+		if on := m.opts.Controls.Switches.Of(channel); !on.RaidUntil.IsZero() || on.PausedBy != "" {
+			m.tallies.answerRaid(channel)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func newTallyClock(t *testing.T, now time.Time) *tallyClock {
 // and some of the throttled ones are only observed.
 func (c *tallyClock) countSecond(channel string, messages, throttled, observed int) {
 	for i := range messages {
-		c.count(&chatguard.Verdict{At: c.now, ChannelID: channel, Allowed: i >= throttled || i < observed, Observed: i < observed})
+		c.count(&chatguard.Verdict{At: c.now, ChannelID: channel, Allowed: i >= throttled || i < observed, Observed: i < observed}, false)
 	}
 	c.advance(time.Second)
 }
@@ -173,7 +173,7 @@ func TestRates_Low(t *testing.T) {
 	c := newTallyClock(t, noon)
 	for _, v := range []chatguard.Verdict{{Allowed: true}, {Allowed: true, Priority: chatguard.PriorityLow}, {Priority: chatguard.PriorityLow}, {Allowed: true, Observed: true, Priority: chatguard.PriorityLow}} {
 		v.At, v.ChannelID = noon, "7"
-		c.count(&v)
+		c.count(&v, false)
 	}
 	c.remember(journal.Minute{ChannelID: "7", At: noon.Add(-time.Minute), Messages: 9, Low: 3})
 	c.advance(time.Minute)
@@ -230,7 +230,7 @@ func TestRates_Peak(t *testing.T) {
 // written, as in the store.
 func TestRates_MinutesByMessageTime(t *testing.T) {
 	c := newTallyClock(t, noon)
-	say := func(at time.Time) { c.count(&chatguard.Verdict{At: at, ChannelID: "7", Allowed: true}) }
+	say := func(at time.Time) { c.count(&chatguard.Verdict{At: at, ChannelID: "7", Allowed: true}, false) }
 	c.advance(time.Minute)
 	say(noon.Add(59 * time.Second)) // late
 	say(noon.Add(-time.Hour))       // too late to be counted there

@@ -10,9 +10,12 @@ import (
 )
 
 // sources provide what the dashboard shows but the Model doesn't record: channels with their
-// switches and policies, connections, the database and the shared store. They are safe for
-// concurrent use.
-type sources struct{ opts *Options }
+// switches and policies, connections, the database and the shared store. The tallies say which
+// channels look raided. They are safe for concurrent use.
+type sources struct {
+	opts    *Options
+	tallies *tallies
+}
 
 // Connections returns the connections to chats, never nil.
 func (s sources) Connections() []Connection {
@@ -38,6 +41,9 @@ func (s sources) Channels() []Channel {
 		if s.opts.Controls != nil {
 			on := s.opts.Controls.Switches.Of(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
+			if on.PausedBy == "" && on.RaidUntil.IsZero() {
+				list[i].RaidSigns = s.tallies.raidSigns(list[i].ID)
+			}
 			list[i].Acts = s.acts(list[i].ID)
 			settings, _ := s.opts.Controls.Settings.Of(list[i].ID)
 			if list[i].Acts {

@@ -14,6 +14,9 @@ type Channel struct {
 	Timezone  string    `json:"timezone,omitempty"`  // of the channel's policy; empty for UTC
 	PausedBy  string    `json:"paused_by,omitempty"` // who paused it; empty if it is not paused
 	RaidUntil time.Time `json:"raid_until,omitzero"` // when raid mode ends; zero if it is off
+	// RaidSigns says why raid mode is proposed. It is nil if it isn't: the channel doesn't look
+	// raided, or raid mode or a pause is on, or was on since it began to look so.
+	RaidSigns *RaidSigns `json:"raid_signs,omitempty"`
 	// LiveSince is when the channel's running stream began; zero if it is not live.
 	LiveSince time.Time `json:"live_since,omitzero"`
 	// StreamsKnown is true if the chat says whether the channel is live. Twitch does if the bot has

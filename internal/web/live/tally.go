@@ -34,6 +34,9 @@ type tally struct {
 	messages, throttled, observed metrics.Counter // throttled includes those only observed
 	low                           metrics.Counter // allowed at low priority
 
+	suspects           suspects
+	suspicious, people atomic.Uint64 // messages of suspects, and how often a user became one
+
 	// seconds contains the values of the counters at the end of each of the last 60 seconds, and
 	// one earlier value.
 	seconds [61]count
@@ -41,9 +44,10 @@ type tally struct {
 	history history
 
 	recent recentMinutes // counts that tick hasn't added to the history yet
+	raid   raidWatch
 }
 
-type count struct{ messages, throttled, observed, low uint64 }
+type count struct{ messages, throttled, observed, low, suspicious, people uint64 }
 
 // tallies are the tallies of all channels.
 type tallies struct {
@@ -72,8 +76,8 @@ func newTallies(set *metrics.Set, now time.Time) *tallies {
 	return t
 }
 
-// count counts one verdict.
-func (t *tallies) count(v *chatguard.Verdict) {
+// count counts one verdict. isFirst is whether the user wrote in the channel for the first time.
+func (t *tallies) count(v *chatguard.Verdict, isFirst bool) {
 	counted := t.tally(v.ChannelID)
 	minute := counted.recent.minute(v.At, t.minute.Load())
 	counted.messages.Inc()
@@ -89,6 +93,13 @@ func (t *tallies) count(v *chatguard.Verdict) {
 	if isLow(v) {
 		counted.low.Inc()
 		minute.low.Add(1)
+	}
+	isSuspect, isNew := counted.suspects.note(v.UserID, isFirst || v.Throttled())
+	if isSuspect {
+		counted.suspicious.Add(1)
+	}
+	if isNew {
+		counted.people.Add(1)
 	}
 }
 
@@ -147,7 +158,10 @@ func (t *tallies) tick(now time.Time) {
 	current := *t.current.Load()
 	for _, c := range current {
 		c.ticks++
-		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get(), c.low.Get()}
+		c.seconds[c.ticks%len(c.seconds)] = c.soFar()
+		if c.ticks%60 == 0 {
+			c.suspects.age()
+		}
 		step := &c.history[fine][t.calendars[fine].place(t.calendars[fine].now)]
 		*step = step.add(c.lastSeconds(1).compact())
 		c.addRecent(t.calendars[minutes], now)
@@ -200,17 +214,28 @@ func (t *tallies) busy() map[string]float64 {
 	return rates
 }
 
+// soFar returns the counts since the start.
+func (t *tally) soFar() count {
+	return count{t.messages.Get(), t.throttled.Get(), t.observed.Get(), t.low.Get(), t.suspicious.Load(), t.people.Load()}
+}
+
 // lastSeconds returns the counts of the last completed seconds; seconds is their number.
 func (t *tally) lastSeconds(seconds int) count {
 	end, start := t.seconds[t.ticks%len(t.seconds)], count{}
 	if t.ticks > seconds {
 		start = t.seconds[(t.ticks-seconds)%len(t.seconds)]
 	}
-	return count{end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed, end.low - start.low}
+	return count{
+		end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed, end.low - start.low,
+		end.suspicious - start.suspicious, end.people - start.people,
+	}
 }
 
 func (c count) add(d count) count {
-	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed, c.low + d.low}
+	return count{
+		c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed, c.low + d.low,
+		c.suspicious + d.suspicious, c.people + d.people,
+	}
 }
 
 // compact converts a count to stepCounts. The count must be of a short time, so that it fits.
