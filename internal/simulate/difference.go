@@ -8,10 +8,12 @@ import (
 
 // Difference is a user for whom two policies throttle different numbers of messages.
 type Difference struct {
-	UserID    string `json:"user_id"`
-	Login     string `json:"login"` // latest login
-	InForce   int    `json:"in_force"`
-	Candidate int    `json:"candidate"`
+	UserID string `json:"user_id"`
+	Login  string `json:"login"` // latest login
+	// DisplayName is empty: a Timeline doesn't know it. Whoever does may add it.
+	DisplayName string `json:"display_name,omitempty"`
+	InForce     int    `json:"in_force"`
+	Candidate   int    `json:"candidate"`
 }
 
 // Differences returns up to n users whose numbers of throttled messages differ between two Outcomes
@@ -20,7 +22,7 @@ func Differences(t *Timeline, inForce, candidate *Outcome, n int) []Difference {
 	differences := []Difference{}
 	for i := range t.users {
 		if a, b := inForce.throttled[i], candidate.throttled[i]; a != b {
-			differences = append(differences, Difference{t.users[i].id, t.users[i].login, int(a), int(b)})
+			differences = append(differences, Difference{UserID: t.users[i].id, Login: t.users[i].login, InForce: int(a), Candidate: int(b)})
 		}
 	}
 	slices.SortFunc(differences, compareLargestFirst)

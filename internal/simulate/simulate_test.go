@@ -91,7 +91,7 @@ func TestJudge(t *testing.T) {
 func TestDifferences_LargestFirst(t *testing.T) {
 	timeline := newTimeline(message(0, "3"), message(0, "2"), message(0, "1"))
 	a, b := &Outcome{throttled: []uint32{9, 0, 5}}, &Outcome{throttled: []uint32{2, 2, 7}}
-	if got := fmt.Sprint(Differences(timeline, a, b, 100)); got != "[{3 clara 9 2} {1 anna 5 7} {2 berta 0 2}]" {
+	if got := fmt.Sprint(Differences(timeline, a, b, 100)); got != "[{3 clara  9 2} {1 anna  5 7} {2 berta  0 2}]" {
 		t.Error(got)
 	}
 }

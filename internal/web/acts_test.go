@@ -125,7 +125,7 @@ func TestRowActions_FitPhone(t *testing.T) {
 	w.wantNoOverflow()
 	d.lifting.set(errors.New("somebody else has timed out or banned this user since"))
 	w.choose("Pardon")
-	w.See(hasStrikes(0) + "&&" + question + `.querySelector("[role=status]")`)
+	w.See(hasStrikes(0) + "&&" + question + `.querySelector(".outcome")`)
 	w.wantNoOverflow()
 	w.Accessible()
 	w.choose("Undo")

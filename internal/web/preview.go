@@ -121,11 +121,28 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	changed := simulate.Differences(read.timeline, inForce, wouldBe, mostDifferences)
+	h.addNames(ctx, channel, changed)
 	return &previewed{
 		From: read.start(), Until: read.at.UTC(), Messages: read.timeline.Messages(), Users: read.timeline.Users(),
 		Exempt: inForce.ExemptMessages, Truncated: read.timeline.Truncated(), InForce: inForce, Candidate: wouldBe,
-		Changed: simulate.Differences(read.timeline, inForce, wouldBe, mostDifferences), TookMS: h.guard.Now().Sub(began).Milliseconds(),
+		Changed: changed, TookMS: h.guard.Now().Sub(began).Milliseconds(),
 	}, nil
+}
+
+// addNames adds the users' display names. While the database can't tell them, the logins are enough.
+func (h *previews) addNames(ctx context.Context, channel string, users []simulate.Difference) {
+	ids := make([]string, len(users))
+	for i, u := range users {
+		ids[i] = u.UserID
+	}
+	people, err := h.store.People(ctx, channel, ids)
+	if err != nil {
+		return
+	}
+	for i := range users {
+		users[i].DisplayName = people[users[i].UserID].DisplayName
+	}
 }
 
 // errBudget returns the problem for a policy that needs more memory than a preview may use. It

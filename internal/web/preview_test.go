@@ -21,7 +21,7 @@ const previewPath = "/api/v1/channels/" + channelID + "/preview"
 
 // Users who wrote in the previewed evening.
 var (
-	previewAnna  = chatguard.User{ID: "61", Login: "anna"}
+	previewAnna  = chatguard.User{ID: "61", Login: "anna", DisplayName: "Anna"}
 	previewBerta = chatguard.User{ID: "62", Login: "berta"}
 	previewClara = chatguard.User{ID: "63", Login: "clara", Roles: chatguard.Roles{chatguard.RoleModerator}}
 )
@@ -87,7 +87,7 @@ func TestPreview_ComparesWithCurrent(t *testing.T) {
 	if got := fmt.Sprint(*p.InForce, *p.Candidate); got != "{2 1 2 map[burst:2] map[] map[delete:2] []} {4 2 2 map[burst:4] map[watched:2] map[delete:4] []}" {
 		t.Errorf("today and then: %s", got)
 	}
-	if got := fmt.Sprint(p.Changed); got != "[{61 anna 2 3} {62 berta 0 1}]" {
+	if got := fmt.Sprint(p.Changed); got != "[{61 anna Anna 2 3} {62 berta  0 1}]" {
 		t.Errorf("changed: %s", got)
 	}
 	if len(d.throttledUsers()) != 0 || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 3 || len(d.store.revisions) > 0 || !d.say(previewBerta, 3).Allowed {

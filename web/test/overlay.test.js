@@ -59,6 +59,9 @@ test("view: whose names are shown", () => {
 test("view: what is said", () => {
   const said = (/** @type {any} */ more, looks = {}) => viewText(Overlay({ shown: shown(more), looks: { ...usualLooks(), ...looks }, now })).trim().replace(/\s+/g, " ");
   assert.equal(said({}), "2 throttled");
+  const users = [true, true, false].map((held, i) => ({ user_id: String(i), name: `n${i}`, at, held, timed_out: false }));
+  assert.equal(said({ users }), "3 throttledn0n1n2"); // the last one's name lingers
+  assert.equal(said({ users }, { show: ["count"] }), "2 throttled");
   assert.equal(said({ observing: true }), "2 would be throttled");
   assert.equal(said({ observing: true, paused: true }), "Paused");
   assert.equal(said({ raid_until: "2026-03-01T20:04:37Z" }), "Raid mode 4:322 throttled");

@@ -42,17 +42,19 @@ export function Overlay({ shown, looks, now }) {
       ${(left > 0 || names.length > 0 || isShown("count")) && html`
         <div class="overlay-box">
           ${left > 0 && html`<p class="overlay-line overlay-raid">${raidText(left)}</p>`}
-          ${isShown("count") && html`<p class="overlay-line overlay-count">${countText(shown)}</p>`}
+          ${isShown("count") && html`<p class="overlay-line overlay-count">${countText(shown, names.filter(({ held }) => !held).length)}</p>`}
           ${names.length > 0 && html`<ul class="overlay-names">${names.map(({ user_id, name }) => html`<li class="overlay-line" key=${user_id}><bdi>${name}</bdi></li>`)}</ul>`}
         </div>`}
     </div>
   `;
 }
 
-// countText says how many users are throttled. While the channel observes, nobody is.
-/** @param {Api.getOverlay} shown */
-function countText({ throttled_users: n, paused, observing }) {
+// countText says how many users are throttled. While the channel observes, nobody is. Users whose
+// names are still shown, although they may write again, count as well.
+/** @param {Api.getOverlay} shown @param {number} lingering */
+function countText({ throttled_users: users, paused, observing }, lingering) {
   if (paused) return t("overlay.paused");
+  const n = users + lingering;
   return observing ? t("overlay.would-be", { n }) : t("overlay.throttled", { n });
 }
 

@@ -93,7 +93,7 @@ test("top: who was throttled most, and how much was only observed", async () => 
   answer("GET /channels/7/top", sum({ users: 2, messages: 3, observed_messages: 2, top: [throttledUser("42", { throttled: 3, observed: 1, banned: 1 }), throttledUser("43", { observed: 1 })] }));
   await open();
   await see(() => text(".top .sum") === "5 messages throttled today (UTC), 2 of them only observed");
-  assert.deepEqual(texts(".top li"), ["user_42banned4 messages", "user_431 message"]);
+  assert.deepEqual(texts(".top li"), ["user_42was banned4 messages", "user_431 message"]);
   answer("GET /channels/7/top", sum({ observed_messages: 2 }));
   await see(() => text(".top .sum") === "2 messages would have been throttled today (UTC)");
   answer("GET /channels/7/top", refuse(503, "The database is failing."));

@@ -313,7 +313,7 @@ test("preview: today, and a change beside it", async () => {
   await write("#burst-0", "2");
   await see(() => headline() === "The change would have throttled 1 more message.");
   assert.deepEqual(requests.at(-1).body.policy.limits[0].burst, 2);
-  assert.deepEqual(figures(), ["Messages throttled 3 +1 2 now", "Users throttled 1 same 1 now", "Messages throttled, by limit", "burst 2 2 same", "daily 0 1 +1", "Penalties", "deleted 2 3 +1", "spammer 2 3 +1"]);
+  assert.deepEqual(figures(), ["Messages throttled 3 +1 2 now", "Users throttled 1 same 1 now", "Messages throttled, by limit", "burst 2 2 same", "daily 0 1 +1", "Penalties", "deleted 2 3 +1", "Spammer 2 3 +1"]);
   assert.match(text(".preview .basis"), /^Based on 7 messages from 2 users /);
   assert.ok(find(".changed a[href='#/people?user=42']"));
 });

@@ -545,9 +545,9 @@ test("limits: users with custom limits are named", async () => {
 
 test("limits: of many users with custom limits, some are named", async () => {
   serveLimits();
-  answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", override: { limits: { burst: { burst: 9 } } } }], more: true, by_limit: { burst: 731 } });
+  answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", display_name: "Clara", override: { limits: { burst: { burst: 9 } } } }], more: true, by_limit: { burst: 731 } });
   await openLimits();
-  await see(() => text(".overrides") === "Custom limits: clara 9 and 730 more");
+  await see(() => text(".overrides") === "Custom limits: Clara 9 and 730 more");
 });
 
 test("limits: none at all", async () => {

@@ -232,3 +232,15 @@ test("now: without a connection to the chat, no messages are seen", async () => 
     await see(() => text(".nobody").includes("Not connected to chat: chatguard sees no messages.") === isCutOff);
   }
 });
+
+test("now: the most throttled users are marked as timed out only while they are", async () => {
+  const [user] = usualAnswer("frame").users, top = usualAnswer("GET /channels/7/top");
+  const ranked = (user_id, more) => ({ user_id, login: `user_${user_id}`, display_name: "", throttled: 4, observed: 0, timed_out: 1, banned: 0, ...more });
+  answer("GET /channels/7/top", { ...top, throttled: { ...top.throttled, messages: 12, top: [ranked("42", {}), ranked("43", {}), ranked("44", { banned: 1 })] } });
+  answer("frame", { ...usualAnswer("frame"), users: [{ ...user, silenced: { banned: false, until: "2026-11-03T12:00:10Z", by: "chatguard" } }] });
+  await open();
+  const marks = () => texts(".top .chip").join();
+  await see(() => marks() === "timed out,was timed out,was banned");
+  await advance(11_000);
+  await see(() => marks() === "was timed out,was timed out,was banned");
+});

@@ -238,7 +238,7 @@ test("card: reset asks first", async () => {
   changes(`POST ${spammer}/reset`, free);
   await openCard();
   await click("#amend-reset");
-  await see(() => text(".amend p") === "Reset spammer? This clears their usage and strikes.");
+  await see(() => text(".amend p") === "Reset Spammer? This clears their usage and strikes.");
   await click(button("Cancel"));
   await see(() => !find(".amend"));
   assert.equal(sent().path, "/session");
@@ -359,13 +359,18 @@ test("card: timeout and ban", async () => {
   await click(button("Undo"));
   await see(() => note() === "Timeout ended." && isOff("lift") && find("#amend-lift").title === "neither timed out nor banned");
   await click("#amend-ban");
-  await see(() => text(".amend p") === "Ban spammer permanently? They can’t write until you unban them.");
+  await see(() => text(".amend p") === "Ban Spammer permanently? They can’t write until you unban them.");
   await click(".amend .primary");
   await see(() => text(".why").startsWith("Spammer is banned by owner.") && isOff("timeout") && isOff("ban") && text("#amend-lift") === "Unban…");
   find("#amend-timeout").click();
   await see(() => find("#amend-timeout").title === "banned: unban them first" && !find(".amend"));
   await click("#amend-lift");
-  await see(() => text(".amend p") === "Unban spammer? The ban was given by owner.");
+  await see(() => text(".amend p") === "Unban Spammer? The ban was given by owner.");
   await click(".amend .primary");
   await see(() => note() === "Unbanned." && !isOff("timeout") && !isOff("ban"));
+});
+
+test("card: of a limit that was lowered since, no more is used than it has", async () => {
+  await openCard({ limits: [burst, { ...daily, used: 109, capacity: 40, remaining: 0 }] });
+  await see(() => line("daily").includes("40 of 40 used (109 written)"));
 });

@@ -7,7 +7,7 @@ import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
 import { linkTo } from "../core/route.js";
 import { ifSignedOut } from "../core/session.js";
-import { shownID, state, update } from "../core/state.js";
+import { nameOf, state, update } from "../core/state.js";
 import { amount } from "../words/algorithms.js";
 import { length, seconds } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -50,7 +50,7 @@ export function LimitOverrides({ name, fields, overrides }) {
 }
 
 /** @param {{user: Overridden, own: Api.Override, fields: Fields}} props */
-function User({ user: { user_id: id, login }, own, fields }) {
+function User({ user, own, fields }) {
   const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? t("limits.one-every", { time: length(seconds(String(value))) }) : amount(Number(value))));
-  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a> ${commas(numbers)}`;
+  return html`<a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a> ${commas(numbers)}`;
 }

@@ -4,7 +4,7 @@
 import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { shownID } from "../core/state.js";
+import { nameOf } from "../core/state.js";
 import { amount } from "../words/algorithms.js";
 import { past, severities } from "../words/penalties.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
@@ -106,10 +106,10 @@ export function Changed({ users, state }) {
       <caption>${users.length === mostUsers ? t("limits.affected-top", { count: mostUsers }) : t("limits.affected")}</caption>
       <thead><tr>${[t("limits.user"), t("limits.current"), t("limits.new"), t("limits.difference")].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>
-        ${users.map(({ user_id: id, login, in_force: before, candidate: after }) => html`
-          <tr key=${id}>
-            <th scope="row"><a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a></th>
-            <td>${amount(before)}</td><td>${amount(after)}</td><td><${Difference} by=${after - before} /></td>
+        ${users.map((user) => html`
+          <tr key=${user.user_id}>
+            <th scope="row"><a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a></th>
+            <td>${amount(user.in_force)}</td><td>${amount(user.candidate)}</td><td><${Difference} by=${user.candidate - user.in_force} /></td>
           </tr>`)}
       </tbody>
     </table>

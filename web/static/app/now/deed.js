@@ -12,7 +12,10 @@ import { silenceDone } from "../words/silence.js";
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { User } from "../core/state.js" */
 
-/** @typedef {{word: string, kind: string, detail: string}} Deed kind is the class of a chip */
+/**
+ * Deed is what was done. kind is the class of its chip, and title its tooltip, by default all words.
+ * @typedef {{word: string, kind: string, detail: string, title?: string}} Deed
+ */
 
 const echo = 1000; // within this time after a change, a frame may still tell the state before it, ms
 
@@ -70,7 +73,7 @@ const isOwn = ({ author, action }, own) => author === state.me.author && action 
 function ownWords({ problem, isUnknown, done, sentence, severity, isPartial, isSaved }) {
   if (problem) return { word: isUnknown ? t("now.unconfirmed") : t("now.refused"), kind: "failed", detail: problem };
   const kind = !isSaved || isPartial ? "partly" : severity || "changed";
-  return { word: done, kind, detail: isSaved ? (isPartial ? sentence : "") : t("now.not-saved") };
+  return { word: done, kind, detail: isSaved ? "" : t("now.not-saved"), ...(isPartial && { title: sentence }) };
 }
 
 /** @type {Record<string, TextKey>} */

@@ -119,7 +119,7 @@ async function show(user, asked) {
     if (!state.held?.asks || state.held.asks === "menu") showAnswer(id);
     return;
   }
-  update((s) => (s.announcement = `${nameOf(user)}: ${outcome.sentence}`));
+  update((s) => (s.announcement = `${nameOf(user)}: ${changes.noticeOf(outcome, s.status?.database)}`));
   if (outcome.isSaved && !outcome.isToRead && !outcome.undoing) closeQuestion(id);
   else showAnswer(id);
 }

@@ -205,12 +205,12 @@ function Reset({ user, first, isBusy }) {
 }
 
 // Answer shows the outcome and a button to undo it. If a limit still throttles the user, it offers
-// a grant and a reset.
+// a grant and a reset. question.js announces the outcome.
 /** @param {Question} props */
 function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
   return html`
     <div class="together">
-      ${outcome.sentence && html`<span class=${kindOf(outcome) === "warn" ? "warn" : ""} role="status">${noticeOf(outcome, database)}</span>`}
+      ${outcome.sentence && html`<span class="outcome ${kindOf(outcome) === "warn" ? "warn" : ""}">${noticeOf(outcome, database)}</span>`}
       <${Anyway} user=${user} outcome=${outcome} />
       ${mayUndo(outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
       ${outcome.isThrottled && html`

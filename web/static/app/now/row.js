@@ -107,9 +107,9 @@ function Text({ user, index, asks, isLeaving }) {
 // Done shows what was last done to the user, and by whom.
 /** @param {{user: User}} props */
 function Done({ user }) {
-  const { word, kind, detail } = deedOf(user);
+  const { word, kind, detail, title = detail ? `${word}: ${detail}` : word } = deedOf(user);
   return html`
-    <span role="cell" class="deed" title=${detail ? `${word}: ${detail}` : word || null}>
+    <span role="cell" class="deed" title=${title || null}>
       ${word && html`<span class="chip ${kind}">${kind === "failed" && html`<${Icon} name="alert" />`}${word}</span>`}${detail && html`<span class="detail">: ${detail}</span>`}
     </span>
   `;

@@ -5,7 +5,7 @@ import { number, rich, t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { follower } from "../core/follow.js";
 import { linkTo } from "../core/route.js";
-import { nameOf, update } from "../core/state.js";
+import { inForce, nameOf, update } from "../core/state.js";
 import { annotated } from "../widgets/annotated.js";
 /** @import { TextKey } from "../../text/text.js" */
 /** @import { State } from "../core/state.js" */
@@ -68,11 +68,20 @@ function Ranking({ state, body: { throttled: sum, before, timezone }, since }) {
         <li key=${user.user_id}>
           <span class="bar" style=${{ width: `${(100 * count(user)) / most}%` }}></span>
           <a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a>
-          ${user.banned > 0 ? html`<span class="chip banned">${t("now.banned")}</span>` : user.timed_out > 0 && html`<span class="chip timed-out">${t("now.timed-out")}</span>`}
+          <${Silenced} state=${state} user=${user} />
           <span>${annotated("unseen", "now.messages", { n: count(user) })}</span>
         </li>`)}
     </ol>
   `;
+}
+
+// Silenced says whether a user is timed out or banned now, or was in this period.
+/** @param {{state: State, user: Api.getChannelsTop["throttled"]["top"][number]}} props */
+function Silenced({ state, user: { user_id: id, banned, timed_out: timedOut } }) {
+  const silence = inForce(state.users.get(id)?.silenced);
+  if (silence) return silence.banned ? html`<span class="chip banned">${t("now.banned")}</span>` : html`<span class="chip timed-out">${t("now.timed-out")}</span>`;
+  if (banned + timedOut === 0) return null;
+  return html`<span class="chip skipped">${banned > 0 ? t("now.was-banned") : t("now.was-timed-out")}</span>`;
 }
 
 /** @param {{throttled: number, observed: number}} user */

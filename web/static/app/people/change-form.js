@@ -6,7 +6,7 @@ import { rich, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
 import { useEscape } from "../core/escape.js";
-import { mayAct, mayModerate, shownID, timeoutsHere } from "../core/state.js";
+import { mayAct, mayModerate, nameOf, timeoutsHere } from "../core/state.js";
 import { cancel, close, edit, isConflict, open, pardon, submit, timeOutFor, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
 import { LimitField } from "../widgets/field.js";
@@ -70,7 +70,7 @@ export function UserButtons({ state, person }) {
   return html`
     <div class="amends">
       <div class="buttons" role="group" aria-label=${t("people.change")}>
-        <button type="button" id="amend-pardon" aria-label=${t("now.pardon-user", { who: (card.login || card.user_id).slice(0, 50) })} title=${unpardonable || null}
+        <button type="button" id="amend-pardon" aria-label=${t("now.pardon-user", { who: nameOf(card) })} title=${unpardonable || null}
           aria-disabled=${unpardonable ? "true" : null} onClick=${() => unpardonable || pardon()}>${t("now.pardon")}</button>
         ${offered.map(([kind, { name }]) => html`<${Opener} kind=${kind} name=${name ? t(name) : liftNames(card.silenced).opener} isOpen=${form?.kind === kind} why=${whyNot(kind, card)} />`)}
       </div>
@@ -150,7 +150,7 @@ function TimeoutFields({ person: { form }, isBusy }) {
 /** @param {{person: Person, isBusy: boolean}} props */
 function BanFields({ person: { form, card }, isBusy }) {
   return html`
-    <p>${rich("now.ban-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${banWarning()}</p>
+    <p>${rich("now.ban-question", { who: html`<bdi>${nameOf(card)}</bdi>` })} ${banWarning()}</p>
     <div class="fields"><${Reason} reason=${form.draft.reason} isBusy=${isBusy} /></div>
   `;
 }
@@ -162,7 +162,7 @@ function Reason({ reason, isBusy }) {
 
 /** @param {{person: Person}} props */
 function LiftQuestion({ person: { card } }) {
-  return html`<p>${liftQuestion(card.silenced, html`<bdi>${card.login || shownID(card.user_id)}</bdi>`)}</p>`;
+  return html`<p>${liftQuestion(card.silenced, html`<bdi>${nameOf(card)}</bdi>`)}</p>`;
 }
 
 /** @param {{person: Person, isBusy: boolean}} props */
@@ -197,5 +197,5 @@ function ExemptFields({ person: { form, card } }) {
 
 /** @param {{person: Person}} props */
 function ResetQuestion({ person: { card } }) {
-  return html`<p>${rich("now.reset-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${resetWarning()}</p>`;
+  return html`<p>${rich("now.reset-question", { who: html`<bdi>${nameOf(card)}</bdi>` })} ${resetWarning()}</p>`;
 }

@@ -45,13 +45,14 @@ function counted(shared) {
 /** @param {{limit: Api.LimitStatus, at: number, zone: string}} props */
 function Standing({ limit, at, zone }) {
   const { name, used = 0, capacity = 0, granted = 0, remaining = 0 } = limit;
-  const share = t("people.share", { used: amount(used), capacity: amount(capacity) });
+  const share = t("people.share", { used: amount(Math.min(used, capacity)), capacity: amount(capacity) });
   return html`
     <div role="row" class="line">
       <span role="cell" class="limit"><bdi>${name}</bdi> <span class="muted">${kind(limit)}</span></span>
       <span role="cell" class="used">
         <meter min="0" max=${Math.max(capacity, 1)} value=${Math.min(used, capacity)} aria-label=${t("people.used", { share })}></meter>
         <span class="figure">${annotated("unit", "people.used", { share })}</span>
+        ${used > capacity && html` <span class="muted">${t("people.written", { n: used })}</span>`}
       </span>
       <span role="cell" class="left">${annotated("unit", "people.left", { n: remaining })}${granted > 0 && html` <span class="muted">${t("people.granted", { n: granted })}</span>`}</span>
       <span role="cell" class="next">${annotated("unit", "people.next", { when: next(limit, at) })}</span>

@@ -70,9 +70,9 @@ export function Device({ device: { code, problem }, onSignedIn }) {
 function Code({ code }) {
   const left = Math.max(0, Date.parse(code.expires ?? "") - now());
   return html`
-    <p>${t("device.how")}</p>
+    <p role="status">${t("device.how")}</p>
     <p class="user-code"><code>${code.user_code}</code><${Copy} text=${code.user_code} label=${t("device.copy-code")} /></p>
     <p><a class="button primary" id="open-twitch" href=${code.address} target="_blank" rel="noreferrer">${t("device.open")}<${Icon} name="external-link" /></a></p>
-    <p class="muted" role="status">${t("device.waiting", { time: wait(left) })}</p>
+    <p class="muted">${t("device.waiting", { time: wait(left) })}</p>
   `;
 }

@@ -172,7 +172,7 @@ function Waiting({ login, close }) {
     <div class="device">
       ${login.qr && html`<${Code} qr=${login.qr} />`}
       <div>
-        <p>${rich("start.open-how", { account: html`<strong>${t("start.open-account")}</strong>` })}</p>
+        <p role="status">${rich("start.open-how", { account: html`<strong>${t("start.open-account")}</strong>` })}</p>
         <p class="user-code"><code>${login.user_code}</code><${Copy} text=${login.user_code} label=${t("start.copy-code")} /></p>
         <p><a class="button primary" id="open-twitch" href=${login.address} target="_blank" rel="noreferrer">${t("start.open-twitch")}<${Icon} name="external-link" /></a></p>
         <p class="muted">${t("start.waiting", { time: wait(left * 1000) })}</p>
