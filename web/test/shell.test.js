@@ -31,6 +31,10 @@ test("alertsOf: what has begun, and what was chosen", () => {
   assert.deepEqual(alertsOf(after, after, all), []);
   assert.deepEqual(alertsOf(after, before, all), []);
   assert.deepEqual(alertsOf(before, after, { ...all, raid: false, many: false }), ["Database failing."]);
+  const looks = { ...before, looksRaided: true };
+  assert.deepEqual(alertsOf(before, looks, all), ["This looks like a raid."]);
+  assert.deepEqual(alertsOf(looks, looks, all), []);
+  assert.deepEqual(alertsOf(before, looks, { ...all, raid: false }), []);
 });
 
 test("signsOf: many users stay many until they are fewer than half", () => {

@@ -19,8 +19,12 @@ const withStates = (...connections) => ({ ...calm, status: { ...calm.status, con
 test("summaryOf: the worst state wins", () => {
   const raid = { ...calm, channels: [{ id: "1", login: "gardenhour", raid_until: "2026-01-01T00:00:00Z" }] };
   const paused = { ...raid, channels: [{ ...raid.channels[0], paused_by: "anna" }] };
+  const looks = { ...calm, channels: [{ id: "1", login: "gardenhour", raid_signs: { since: "2026-01-01T00:00:00Z", messages: 40, suspicious: 40 } }] };
   for (const [state, kind, word] of [
     [calm, "good", "All good"],
+    [looks, "raid", "Looks like a raid"],
+    [{ ...looks, dismissedRaid: "1 2026-01-01T00:00:00Z" }, "good", "All good"],
+    [{ ...looks, dismissedRaid: "1 2025-01-01T00:00:00Z" }, "raid", "Looks like a raid"],
     [{ ...calm, status: null }, "off", "Connecting…"],
     [{ ...calm, policy: { in_force: "observe" } }, "notice", "Observing"],
     [raid, "raid", "Raid mode"],

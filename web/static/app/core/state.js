@@ -124,6 +124,8 @@
  * @property {Preferences} preferences
  * @property {string} raidLength how long the next raid mode lasts, such as "5m"; empty means the
  *   usual duration
+ * @property {string} dismissedRaid the raid for which the person wants no raid mode: its channel's ID
+ *   and its beginning
  * @property {DialogName | ""} dialog the dialog that is open, of those that every page can open
  * @property {string} problem why signing out failed
  * @property {string} focus the ID of the element that gets the keyboard's focus after it is drawn
@@ -178,6 +180,7 @@ export const state = {
     alerts: { raid: true, failure: true, many: false, count: 20, sound: false, notify: false },
   },
   raidLength: "",
+  dismissedRaid: "",
   dialog: "",
   problem: "",
   focus: "",
@@ -311,6 +314,18 @@ export function loginOf(user) {
 export function unreadHere() {
   const { channels, channel, unidentified } = state;
   return channel ? channels.find(({ id }) => id === channel)?.unread : unidentified[0];
+}
+
+// raidID identifies the raid that a channel seems to have.
+/** @param {Api.Channel} of */
+export const raidID = ({ id, raid_signs: signs }) => `${id} ${signs?.since}`;
+
+// raidSignsOf returns why the channel shown looks raided; null if it doesn't, or if the person has
+// dismissed that.
+/** @param {State} of */
+export function raidSignsOf({ channels, channel, dismissedRaid }) {
+  const shown = channels.find(({ id }) => id === channel);
+  return shown?.raid_signs && raidID(shown) !== dismissedRaid ? shown.raid_signs : null;
 }
 
 // channelZone returns the time zone of the channel shown; empty before it is known.

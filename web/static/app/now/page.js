@@ -8,6 +8,7 @@ import { standing, unreadHere } from "../core/state.js";
 import { heldRow } from "./held-row.js";
 import { ListBar } from "./list-bar.js";
 import { NodesCard } from "./nodes.js";
+import { RaidSigns } from "./raid-signs.js";
 import { RatesChart } from "./rates-chart.js";
 import { SummaryCard } from "./summary.js";
 import { ChannelSwitches, SwitchStates } from "./switches.js";
@@ -47,6 +48,7 @@ export function NowPage({ state }) {
     <${NodesCard} state=${state} />
     <${SetupCard} state=${state} />
     <div class="now">
+      <${RaidSigns} state=${state} />
       ${!phone.matches && html`<${Figures} state=${state} stale=${stale} />`}
       ${phone.matches && html`<${List} state=${state} stale=${stale} />`}
       ${roomy.matches

@@ -1,9 +1,9 @@
 // @ts-check
-// Alerts for a person who looks elsewhere: raid mode has started, something has failed, many users
-// are throttled.
+// Alerts for a person who looks elsewhere: it looks like a raid, raid mode has started, something has
+// failed, many users are throttled.
 
 import { t } from "../../text/text.js";
-import { standing } from "../core/state.js";
+import { raidSignsOf, standing } from "../core/state.js";
 import { beep, notify } from "./signal.js";
 import { partsOf, summaryOf } from "./status.js";
 /** @import { Alerts, State } from "../core/state.js" */
@@ -12,7 +12,8 @@ import { partsOf, summaryOf } from "./status.js";
  * Signs are the part of the state that alerts depend on, at one moment.
  * @typedef {object} Signs
  * @property {string} channel
- * @property {boolean} isRaid
+ * @property {boolean} isRaid raid mode is on
+ * @property {boolean} looksRaided
  * @property {string[]} failures
  * @property {number} throttled
  * @property {boolean} isMany enough users for an alert were throttled, and have not become much
@@ -31,7 +32,7 @@ export function watchAlerts(state) {
   const after = signsOf(state, before, alerts);
   const texts = before?.channel === after.channel ? alertsOf(before, after, alerts) : [];
   before = after;
-  badge(summaryOf(state).isTrouble || after.isRaid);
+  badge(summaryOf(state).isTrouble || after.isRaid || after.looksRaided);
   for (const text of texts) tell(text, alerts);
 }
 
@@ -56,7 +57,7 @@ export function signsOf(state, before, { count }) {
   const failures = partsOf(state).filter(({ kind }) => kind === "bad").map(({ text }) => text);
   if (feed.state === "lost") failures.push(t("shell.connection-lost"));
   const isMany = throttled >= count || (before?.channel === channel && before.isMany && throttled >= count / 2);
-  return { channel, isRaid: Boolean(shown?.raid_until), failures, throttled, isMany };
+  return { channel, isRaid: Boolean(shown?.raid_until), looksRaided: Boolean(raidSignsOf(state)), failures, throttled, isMany };
 }
 
 // alertsOf returns what to tell, in words.
@@ -64,6 +65,7 @@ export function signsOf(state, before, { count }) {
 export function alertsOf(before, after, { raid, failure, many }) {
   const texts = [];
   if (raid && after.isRaid && !before.isRaid) texts.push(t("shell.raid-started"));
+  if (raid && after.looksRaided && !before.looksRaided) texts.push(t("shell.raid-looks"));
   if (failure) for (const text of after.failures) if (!before.failures.includes(text)) texts.push(t("shell.sentence", { what: text }));
   if (many && after.isMany && !before.isMany) texts.push(t("shell.users-throttled", { n: after.throttled }));
   return texts;

@@ -2,6 +2,7 @@
 // The state of chatguard: every part of it, and one word for all of them.
 
 import { t } from "../../text/text.js";
+import { raidSignsOf } from "../core/state.js";
 import { clock } from "../words/time.js";
 /** @import { TextKey } from "../../text/text.js" */
 /** @import { Connection, Database, Shared, State } from "../core/state.js" */
@@ -97,6 +98,7 @@ export function summaryOf(state) {
   const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
   if (pausedBy) return { kind: "paused", icon: "pause", word: t("shell.paused"), isTrouble };
   if (raidUntil) return { kind: "raid", icon: "raid", word: t("shell.raid"), isTrouble };
+  if (raidSignsOf(state)) return { kind: "raid", icon: "raid", word: t("shell.raid-signs"), isTrouble };
   if (policy?.in_force === "observe") return { kind: "notice", icon: "", word: t("shell.observing"), isTrouble };
   return { kind: "good", icon: "", word: t("shell.good"), isTrouble };
 }
