@@ -166,7 +166,8 @@ func (c *ChannelSettings) restore(channelID, stored string) {
 	err := json.Unmarshal([]byte(stored), &s)
 	if err == nil {
 		checked := s
-		checked.Moderators = cmp.Or(s.Moderators, c.overlays.configured().Moderators)
+		usual := c.overlays.configured()
+		checked.Moderators, checked.Timeouts = cmp.Or(s.Moderators, usual.Moderators), cmp.Or(s.Timeouts, usual.Timeouts)
 		err = c.acceptable(checked)
 	}
 	if err == nil {

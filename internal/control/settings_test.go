@@ -101,9 +101,14 @@ func TestSettings_SurviveRestart(t *testing.T) {
 				t.Errorf("%s: %+v", value, got)
 			}
 		}
-		d.kept = map[string]map[string]string{channel: {settingsSetting: string(stored)}} // by an earlier version, without moderators
+		d.kept = nil
 		d.start(Raid{})
-		must(t, d.Settings.SetBase(Settings{Moderators: auth.Help}))
+		d.Settings.acceptable = func(s Settings) error { return s.Timeouts.Check() }
+		must(t, d.Settings.SetBase(Settings{Moderators: auth.Help, Timeouts: UsualTimeouts}))
+		d.Restore(map[string]map[string]string{channel: {settingsSetting: string(stored)}}) // by an earlier version, without moderators and timeouts
+		if got, isChanged := d.Settings.Of(channel); !isChanged || got.Raid != quick.Raid || got.Timeouts != UsualTimeouts {
+			t.Errorf("settings %+v, changed %v", got, isChanged)
+		}
 		if got := d.Settings.ModeratorRole(channel); got != auth.Help {
 			t.Errorf("moderators have %q, want the configuration's role", got)
 		}
@@ -212,6 +217,7 @@ func TestSettings_Timeouts(t *testing.T) {
 			{Lengths: Lengths{Duration(time.Millisecond)}},
 			{Lengths: Lengths{Duration(time.Hour), Duration(14*24*time.Hour + 1)}},
 			{Lengths: Lengths{Duration(time.Hour)}, Reason: "two\nlines"},
+			{Reason: "spam"},
 		} {
 			if err := d.setSettings(&Settings{Timeouts: wrong}); err == nil {
 				t.Errorf("%+v are accepted", wrong)

@@ -23,6 +23,9 @@ var UsualTimeouts = Timeouts{Lengths: Lengths{
 
 // Check returns an error for timeouts that a chat would refuse.
 func (t Timeouts) Check() error {
+	if t.Lengths == (Lengths{}) {
+		return errLengths
+	}
 	for _, length := range t.Lengths.list() {
 		if d := time.Duration(length); d < penalties.MinTimeout || d > penalties.MaxTimeout {
 			return fmt.Errorf("timeouts.lengths: want durations from %s to %s, found %s",
@@ -37,6 +40,8 @@ func (t Timeouts) Check() error {
 
 // Lengths are up to six durations. The rest are 0. In JSON they are a list.
 type Lengths [6]Duration
+
+var errLengths = fmt.Errorf("timeouts.lengths: want 1 to %d durations such as \"10m\"", len(Lengths{}))
 
 // list returns the durations.
 func (l Lengths) list() []Duration {
@@ -53,7 +58,7 @@ func (l *Lengths) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if len(list) == 0 || len(list) > len(l) || slices.Contains(list, 0) {
-		return fmt.Errorf("want 1 to %d durations such as \"10m\"", len(l))
+		return errLengths
 	}
 	*l = Lengths{}
 	copy(l[:], list)
