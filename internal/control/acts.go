@@ -59,7 +59,8 @@ func (e SilencedError) Error() string { return e.text }
 // gives. They are safe for concurrent use.
 type Silences struct {
 	records *records
-	acts    Acts // the Chat's
+	acts    Acts  // the Chat's
+	acting  turns // taken during an act, so that the next person's act knows what this one did
 }
 
 // silenced returns a SilencedError with advice.
@@ -98,11 +99,13 @@ func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Du
 		return done, fmt.Errorf("a timeout lasts from 1 s to 14 days, not %s", length)
 	}
 	length = (length + time.Second - 1).Truncate(time.Second)
-	done.Former, err = c.beforeAct(ctx, t, reason)
-	switch {
-	case err != nil:
+	end, err := c.begin(ctx, t, reason)
+	if err != nil {
 		return done, err
-	case done.Former != nil && !replace && done.Former.Outlasts(c.records.now().Add(length)):
+	}
+	defer end()
+	done.Former, _ = c.Of(ctx, t)
+	if done.Former != nil && !replace && done.Former.Outlasts(c.records.now().Add(length)) {
 		return done, c.silenced(*done.Former, "a timeout of "+chatguard.FormatWait(length)+" would be shorter")
 	}
 	ctx, cancel := policies.UntilKept(ctx)
@@ -120,9 +123,12 @@ func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Du
 // Ban bans a user permanently, whatever the policy and the switches say. Banning a banned user
 // succeeds and changes nothing.
 func (c *Silences) Ban(ctx context.Context, t journal.Target, reason string) (done Acted, err error) {
-	if done.Former, err = c.beforeAct(ctx, t, reason); err != nil {
+	end, err := c.begin(ctx, t, reason)
+	if err != nil {
 		return done, err
 	}
+	defer end()
+	done.Former, _ = c.Of(ctx, t)
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	done.Silence = &journal.Silence{Banned: true, At: c.records.now().UTC(), By: t.Author}
@@ -154,11 +160,12 @@ func (c *Silences) LiftBan(ctx context.Context, t journal.Target) (Acted, error)
 
 // lift ends a ban or a timeout. If the other one is known, it returns an error with the advice.
 func (c *Silences) lift(ctx context.Context, t journal.Target, ban bool, advice string) (done Acted, err error) {
-	done.Former, err = c.beforeAct(ctx, t, "")
-	switch {
-	case err != nil:
+	end, err := c.begin(ctx, t, "")
+	if err != nil {
 		return done, err
-	case done.Former != nil && done.Former.Banned != ban:
+	}
+	defer end()
+	if done.Former, _ = c.Of(ctx, t); done.Former != nil && done.Former.Banned != ban {
 		return done, c.silenced(*done.Former, advice)
 	}
 	ctx, cancel := policies.UntilKept(ctx)
@@ -175,17 +182,16 @@ func (c *Silences) lift(ctx context.Context, t journal.Target, ban bool, advice 
 	return done, err
 }
 
-// beforeAct checks that a person can act on a user, and returns the user's present timeout or ban;
-// nil if none is known.
-func (c *Silences) beforeAct(ctx context.Context, t journal.Target, reason string) (*journal.Silence, error) {
-	switch {
-	case !c.CanAct(t.ChannelID):
+// begin checks that a person can act on a user, and waits until nobody else does. The caller must
+// call end after the act.
+func (c *Silences) begin(ctx context.Context, t journal.Target, reason string) (end func(), err error) {
+	if !c.CanAct(t.ChannelID) {
 		return nil, ErrNoActs
-	case checkReason(reason) != nil:
-		return nil, checkReason(reason)
 	}
-	s, _ := c.Of(ctx, t)
-	return s, nil
+	if err := checkReason(reason); err != nil {
+		return nil, err
+	}
+	return c.acting.take(ctx, t.Key())
 }
 
 // checkReason returns an error for a text that can't be the reason of an act.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -20,9 +21,11 @@ type fakeChat struct {
 	known   journal.Silence
 	forgets bool  // it knows nothing, as after a restart
 	refusal error // of every act
+	takes   time.Duration
 }
 
 func (f *fakeChat) give(s journal.Silence, format string, args ...any) error {
+	time.Sleep(f.takes)
 	if f.refusal != nil {
 		return f.refusal
 	}
@@ -178,6 +181,23 @@ func TestActs_Already(t *testing.T) {
 			t.Errorf("lifted: %+v, %v", done, err)
 		}
 		d.wantGiven(f, nil, nil)
+	})
+}
+
+// A person who acts on a user while another one does is told what that one did, although the chat
+// hadn't confirmed it yet.
+func TestActs_TwoAtOnce(t *testing.T) {
+	inActs(t, func(d *harness, f *fakeChat) {
+		f.takes = time.Second
+		go d.Silences.TimeOut(d.Context(), anna, time.Hour, "", false)
+		synctest.Wait()
+		other := anna
+		other.Author = "carla"
+		done, err := d.Silences.TimeOut(d.Context(), other, time.Minute, "", false)
+		if !errors.As(err, new(SilencedError)) || err.Error() != "the user is timed out for another 60 min, by berta: a timeout of 60 s would be shorter" {
+			t.Errorf("%+v, %v", done, err)
+		}
+		d.wantGiven(f, []string{`id of anna timed out for 1h0m0s: ""`}, []string{"1 timeout id of anna by berta"})
 	})
 }
 
