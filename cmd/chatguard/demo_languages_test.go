@@ -46,7 +46,7 @@ func TestDemo_Languages(t *testing.T) {
 	for _, tag := range turntest.Choose(t, t.Name(), language.All) {
 		t.Run(tag, func(t *testing.T) {
 			d.inLanguage(tag)
-			d.resize(sizes[0])
+			d.resize(phone)
 			d.prefer("light")
 			for _, s := range pageStates {
 				s.show(d)

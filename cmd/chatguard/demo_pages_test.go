@@ -23,7 +23,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// The folders for pictures: of the documentation, and of every page and state in every size.
+// The folders for pictures: of the documentation, and of every page and state in every size and look.
 var (
 	screenshots = flag.String("screenshots", "", "folder to write the documentation's pictures to")
 	pages       = flag.String("pages", "", "folder to write pictures of every page and state to")
@@ -35,8 +35,15 @@ type size struct {
 	width, height int64
 }
 
-// sizes are a phone, a laptop and a large screen.
-var sizes = []size{{"phone", 390, 844}, {"", 1400, 900}, {"large", 1920, 1080}}
+// The sizes are two phones, two laptops and a large screen.
+var (
+	phone  = size{"phone", 390, 844}
+	laptop = size{"", 1400, 900}
+	sizes  = []size{{"small", 360, 740}, phone, {"short", 1280, 800}, laptop, {"large", 1920, 1080}}
+)
+
+// looks are the themes, and forced colors.
+var looks = []string{"light", "dark", "forced"}
 
 // pageState is a page of the dashboard in one of its states. The states come in the order of the
 // list, each after the one before.
@@ -163,19 +170,33 @@ func openDemo(t *testing.T) *dashboard {
 	return d
 }
 
-// TestDemo_Pages shows every page of the demo in every state, and checks that it is accessible. The
-// flag -pages makes pictures of all of them, and -screenshots those of the documentation.
+// TestDemo_Pages shows every page of the demo in every state, and checks that it is accessible. With
+// the flag -pages it also shows rare states, checks all sizes and makes pictures of every look. The
+// flag -screenshots makes the pictures of the documentation.
 func TestDemo_Pages(t *testing.T) {
-	d := openDemo(t)
-	for _, s := range pageStates {
-		d.resize(sizes[1])
+	if *pages == "" {
+		openDemo(t).walk(pageStates, laptop, sizes)
+		return
+	}
+	for _, s := range sizes {
+		for name, states := range map[string][]pageState{"pages": pageStates, "rare": rareStates, "lab": labStates} {
+			t.Run(fmt.Sprint(name, s.width), func(t *testing.T) { openDemo(t).walk(states, s, []size{s}) })
+		}
+	}
+}
+
+// walk shows states in a size, photographs each in some sizes, and checks that it is accessible.
+func (d *dashboard) walk(states []pageState, at size, photographed []size) {
+	d.Helper()
+	for _, s := range states {
+		d.resize(at)
 		s.show(d)
 		d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
-		d.photograph(s.name)
+		d.photograph(s.name, photographed)
 		if s.name == "teahouse" {
 			continue // the page Now of another channel
 		}
-		d.resize(sizes[1])
+		d.resize(at)
 		d.prefer("light")
 		d.Accessible()
 	}
@@ -187,10 +208,10 @@ var documented = []string{
 }
 
 // photograph makes the pictures of a state that the flags request.
-func (d *dashboard) photograph(state string) {
+func (d *dashboard) photograph(state string, sizes []size) {
 	d.Helper()
 	for _, s := range sizes {
-		for _, scheme := range []string{"light", "dark"} {
+		for _, scheme := range looks {
 			name := documentName(state, s, scheme)
 			isDocumented := *screenshots != "" && slices.Contains(documented, name)
 			if *pages == "" && !isDocumented {
@@ -200,6 +221,7 @@ func (d *dashboard) photograph(state string) {
 			d.prefer(scheme)
 			picture := d.Picture()
 			if *pages != "" {
+				d.saveWhole(filepath.Join(*pages, fmt.Sprintf("%s-%d-%s-whole.png", state, s.width, scheme)), s)
 				d.save(filepath.Join(*pages, fmt.Sprintf("%s-%d-%s.png", state, s.width, scheme)), picture)
 			}
 			if isDocumented {
@@ -218,8 +240,8 @@ func documentName(state string, s size, scheme string) string {
 	if s.name != "" {
 		name += "-" + s.name
 	}
-	if scheme == "dark" {
-		name += "-dark"
+	if scheme != "light" {
+		name += "-" + scheme
 	}
 	return name
 }
@@ -227,6 +249,18 @@ func documentName(state string, s size, scheme string) string {
 func (d *dashboard) save(path string, picture []byte) {
 	d.Helper()
 	must(d, os.WriteFile(path, picture, 0o644))
+}
+
+// saveWhole saves a picture of the whole page, if the page is longer than the window.
+func (d *dashboard) saveWhole(path string, window size) {
+	d.Helper()
+	height := browsertest.Eval[int64](d.Window, "document.documentElement.scrollHeight")
+	if height <= window.height || browsertest.Eval[bool](d.Window, `matchMedia("(prefers-color-scheme: dark)").matches`) {
+		return
+	}
+	d.resize(size{window.name, window.width, height})
+	d.save(path, d.Picture())
+	d.resize(window)
 }
 
 // resize changes the window, and waits until the page has drawn itself in its new size.
@@ -237,17 +271,25 @@ func (d *dashboard) resize(s size) {
 	d.drawn()
 }
 
-func (d *dashboard) prefer(scheme string) {
+func (d *dashboard) prefer(look string) {
 	d.Helper()
-	d.Prefer(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
+	features := map[string]string{"prefers-color-scheme": look, "prefers-reduced-motion": "reduce"}
+	if look == "forced" {
+		features["prefers-color-scheme"], features["forced-colors"] = "dark", "active"
+	}
+	d.Prefer(features)
 	d.drawn()
 }
 
-// drawn waits until two frames have been drawn and short animations are over.
+// drawn waits until styles are loaded, two frames have been drawn and short animations are over.
 func (d *dashboard) drawn() {
 	d.Helper()
 	d.Must(chromedp.Evaluate[chromedp.Void](`(async () => {
-		for (let i = 0; i < 2; i++) await new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 1000); });
+		const frames = async () => { for (let i = 0; i < 2; i++) await new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 1000); }); };
+		await frames();
+		const missing = [...document.querySelectorAll("link[rel=stylesheet]")].filter((link) => !link.sheet && matchMedia(link.media || "all").matches);
+		await Promise.all(missing.map((link) => new Promise((loaded) => link.addEventListener("load", loaded))));
+		if (missing.length > 0) await frames();
 		const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
 		await Promise.allSettled(passing.map((a) => a.finished));
 	})()`, chromedp.EvalAwaitPromise))

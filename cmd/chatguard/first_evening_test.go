@@ -105,6 +105,11 @@ func (e *firstEvening) look(name string) {
 	e.Helper()
 	e.Accessible()
 	e.photograph(name)
+	if *pages != "" {
+		d := &dashboard{Window: e.Window}
+		d.photograph("start-"+name, sizes)
+		d.resize(laptop)
+	}
 }
 
 func (e *firstEvening) photograph(name string) {
