@@ -98,6 +98,7 @@ var rareStates = []pageState{
 	}},
 	{"waiting", func(d *dashboard) {
 		d.showPage("now", "main .row")
+		d.endFeed()
 		d.setState(`Object.assign(s, { channels: [], channel: "", unidentified: [{ login: "gardenhourr", reason: "no channel" }, { login: "teahouse", reason: "no address", detail: "lookup irc.chat.twitch.tv: no such host" }] })`)
 		d.See(`document.querySelector(".waiting .headline")`)
 	}},
@@ -105,7 +106,7 @@ var rareStates = []pageState{
 		d.open("/")
 		d.Must(chromedp.Reload())
 		d.See(`document.querySelector("main .row")`)
-		browsertest.Await[bool](d.Window, `import("/app/shell/live.js").then(({ stop }) => { stop(); return true; })`)
+		d.endFeed()
 		d.setState(`s.feed = { ...s.feed, state: "lost" }`)
 		d.See(`document.querySelector(".banner.lost")`)
 	}},
@@ -149,6 +150,12 @@ func (d *dashboard) askInRow(control, question string) {
 	d.Click(`.row [id^="menu-of-"]`)
 	d.Click(fmt.Sprintf(`.question.menu [id^="%s-of-"]`, control))
 	d.See(fmt.Sprintf(`document.querySelector(".of-%s")`, question))
+}
+
+// endFeed ends the live feed, which would change the state again.
+func (d *dashboard) endFeed() {
+	d.Helper()
+	browsertest.Await[bool](d.Window, `import("/app/shell/live.js").then(({ stop }) => { stop(); return true; })`)
 }
 
 // setState changes the state of the page by a statement about s.
