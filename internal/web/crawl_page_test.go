@@ -60,7 +60,7 @@ const clicks = `(async () => {
 	const look = () => ({
 		names: usable().map(nameOf), sent: sent.splice(0), done: done.splice(0),
 		open: document.querySelectorAll("dialog[open], details[open], :popover-open").length,
-		isFocusLost: document.activeElement === document.body && !isBeside,
+		isFocusLost: state.session !== "unknown" && document.activeElement === document.body && !isBeside, // of the dashboard
 	});
 
 	window.page = {
@@ -88,6 +88,7 @@ const clicks = `(async () => {
 		},
 		async aim(name) {
 			isFirst = true;
+			dispatchEvent(new Event("scroll")); // or a click where the last one was counts as one on what has come under a resting mouse
 			aimed = usable().find((e) => nameOf(e) === name);
 			if (!aimed) return null;
 			const fields = [...(aimed.closest("form:not(.limits)")?.elements ?? [])].filter((e) => e.matches("input, textarea") && e.value === "");
@@ -241,8 +242,8 @@ func (c *crawl) double(way []string, point []float64) []string {
 	if done := append(after.Done, late.Done...); len(done) > 0 {
 		c.Errorf("%s: the second click on %q does more: %q", c.address, way, done)
 	}
-	if len(late.Sent) > 0 || late.Open != after.Open {
-		c.Errorf("%s: a late second click on %q sends %q, and %d instead of %d are open", c.address, way, late.Sent, late.Open, after.Open)
+	if len(late.Sent) > 0 || late.Open < after.Open {
+		c.Errorf("%s: a late second click on %q sends %q, and leaves %d of %d open", c.address, way, late.Sent, late.Open, after.Open)
 	}
 	if sent := slices.Sorted(slices.Values(after.Sent)); len(slices.Compact(sent)) < len(after.Sent) {
 		c.Errorf("%s: a double click on %q sends %q", c.address, way, after.Sent)
