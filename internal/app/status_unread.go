@@ -13,8 +13,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// unidentified returns the channels of the configuration whose IDs aren't known yet, and why they aren't
-// read.
+// unidentified returns the channels of the configuration whose IDs aren't known yet, and why they
+// aren't read.
 func (s *status) unidentified() (list []live.Unidentified) {
 	reading := s.twitch.Status()
 	for _, c := range reading.Channels {

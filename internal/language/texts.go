@@ -111,8 +111,8 @@ func (t *Texts) Wait(d time.Duration) string {
 	return t.Text("wait-days", Values{"n": (minutes + 24*60 - 1) / (24 * 60)})
 }
 
-// LimitTitle returns what the readers of a chat call a limit: its title, or else its name. The names
-// of the usual limits are translated.
+// LimitTitle returns what the readers of a chat call a limit: its title, or else its name. The
+// names of the usual limits are translated.
 func (t *Texts) LimitTitle(name, title string) string {
 	return cmp.Or(title, t.texts[usualTitles[name]], name)
 }

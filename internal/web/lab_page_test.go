@@ -175,7 +175,8 @@ func TestLabPage_Scenes(t *testing.T) {
 	w.Accessible()
 	w.Must(chromedp.EmulateViewport(360, 740))
 
-	// on a phone, a lane and the buttons that send are on one screen, and the rest unfolds above them
+	// on a phone, a lane and the buttons that send are on one screen, and the rest unfolds above
+	// them
 	follow(w, "#scene=clock")
 	w.See(`innerWidth === 360 && document.querySelector(".timeline").getBoundingClientRect().bottom < document.querySelector(".controls").getBoundingClientRect().top`)
 	w.See(`document.querySelector(".controls .send").getBoundingClientRect().bottom <= 740 && !document.querySelector("#reset").checkVisibility()`)

@@ -14,8 +14,8 @@ import (
 const rootHere = "{root}"
 
 // serveMissing answers a request for a path without a file. It redirects to a document if the path
-// has only a slash too many at its end. Otherwise browsers get a page for people, and programs get a
-// problem. Addresses in the answer are relative, because a proxy or a surrounding site may have
+// has only a slash too many at its end. Otherwise browsers get a page for people, and programs get
+// a problem. Addresses in the answer are relative, because a proxy or a surrounding site may have
 // removed the beginning of the path.
 func (f files) serveMissing(w http.ResponseWriter, r *http.Request) error {
 	escaped := r.URL.EscapedPath()

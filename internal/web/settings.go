@@ -11,7 +11,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// settings answers requests about a channel's settings for raid mode, notices, timeouts and moderators.
+// settings answers requests about a channel's settings for raid mode, notices, timeouts and
+// moderators.
 type settings struct {
 	channels channels
 	of       *control.ChannelSettings // nil if there are none
@@ -56,7 +57,8 @@ func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who acces
 	var wanted struct { // must be complete, so that nothing is removed by omission
 		Raid    *control.Raid    `json:"raid"`
 		Notices *control.Notices `json:"notices"`
-		// The following are newer than the others, so they may be left out. They then stay unchanged.
+		// The following are newer than the others, so they may be left out. They then stay
+		// unchanged.
 		Timeouts   control.Timeouts `json:"timeouts,omitzero"`
 		Moderators auth.Access      `json:"moderators,omitempty"`
 	}

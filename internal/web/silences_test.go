@@ -56,8 +56,8 @@ func TestSilence_OnAllDashboards(t *testing.T) {
 	check("pardoned", func(u live.Throttled) bool { return u.Act != nil && u.Act.Action == journal.UserPardoned })
 }
 
-// TestSilence_OfUserWithoutThrottledMessage checks that the feed lists a user whom a moderator timed
-// out on Twitch, by the name that the database has.
+// TestSilence_OfUserWithoutThrottledMessage checks that the feed lists a user whom a moderator
+// timed out on Twitch, by the name that the database has.
 func TestSilence_OfUserWithoutThrottledMessage(t *testing.T) {
 	d := dash(t)
 	d.stopClock()

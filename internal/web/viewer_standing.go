@@ -123,8 +123,8 @@ func (s *viewerStanding) addWait(e limitinfo.Explanation) {
 	}
 }
 
-// addSilence says how long a timeout or a ban keeps the viewer from writing, if it lasts longer than
-// the wait for the limits.
+// addSilence says how long a timeout or a ban keeps the viewer from writing, if it lasts longer
+// than the wait for the limits.
 func (s *viewerStanding) addSilence(banned bool, until time.Time) {
 	switch {
 	case banned:

@@ -112,8 +112,8 @@ const MaxMillis = 4_600_000_000_000
 // Twitch allows.
 const MaxTimeout = 100 * 1_209_600
 
-// CheckRemoval returns an error if a removal lacks something that is needed to report it. It removes
-// a login that can't be shown.
+// CheckRemoval returns an error if a removal lacks something that is needed to report it. It
+// removes a login that can't be shown.
 func CheckRemoval(r *chat.Removal) error {
 	if r.ChannelID == "" {
 		return NoRoomID

@@ -20,7 +20,8 @@ type Frame struct {
 	Now      time.Time `json:"now"`
 	Channel  string    `json:"channel,omitempty"`
 	Channels []Channel `json:"channels,omitempty"` // snapshot, status: the dashboard's channels
-	// Unidentified are the dashboard's channels whose IDs aren't known yet, in a snapshot or status.
+	// Unidentified are the dashboard's channels whose IDs aren't known yet, in a snapshot or
+	// status.
 	Unidentified []Unidentified `json:"unidentified,omitempty"`
 	// In a snapshot, Users contains everyone who is throttled now or was throttled within the last
 	// 10 minutes. In a throttled frame, it contains the new and changed users.

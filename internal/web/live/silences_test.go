@@ -30,8 +30,8 @@ func (c *knowingChat) silence(string, string) (journal.Silence, bool) {
 	return s, true
 }
 
-// TestModel_SilencedAtOnce checks that the board has the last timeout or ban that the chat knows, if
-// several changes of it are reported at once.
+// TestModel_SilencedAtOnce checks that the board has the last timeout or ban that the chat knows,
+// if several changes of it are reported at once.
 func TestModel_SilencedAtOnce(t *testing.T) {
 	m, chat := newModel(t), &knowingChat{}
 	m.opts.Controls = control.New(control.Options{Guard: m.opts.Guard, Policies: m.opts.Policies})

@@ -31,7 +31,8 @@ var UnreadReasons = []UnreadReason{
 	Joining, NoAddress, Unreachable, NoToken, TokenRefused, NoChannel, Banned, NotAllowed, OtherChannel, NotAnswered, OtherReason,
 }
 
-// Unidentified is a channel of the configuration whose ID isn't known yet. Nothing is recorded of it.
+// Unidentified is a channel of the configuration whose ID isn't known yet. Nothing is recorded of
+// it.
 type Unidentified struct {
 	Login string `json:"login"`
 	Unread

@@ -95,8 +95,8 @@ function drawTimes(now) {
 }
 
 // windowOf returns the range of lab time in view. A scene begins at the left, and "now" moves to
-// the right until the view is full; then the view scrolls. With reduced motion nothing scrolls: when
-// the view is full, it moves on by half.
+// the right until the view is full; then the view scrolls. With reduced motion nothing scrolls:
+// when the view is full, it moves on by half.
 /** @param {number} now @param {number} width */
 export function windowOf(now, width) {
   const span = spanOf(), edge = lineOf(width);

@@ -13,8 +13,8 @@ const longest = 200; // characters of a name
 
 /** @typedef {{name: string, role: string, expires: string}} AccessDraft */
 
-// AccessForm makes a token or a link. It passes the answer on with the name. kept has what was typed
-// before Escape closed the form.
+// AccessForm makes a token or a link. It passes the answer on with the name. kept has what was
+// typed before Escape closed the form.
 /**
  * @param {{kind: Kind, kept: Partial<Record<Kind, AccessDraft>>, made: (name: string, answer: any) => void, cancel: () => void, close: () => void}} props
  */

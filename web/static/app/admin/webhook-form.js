@@ -18,8 +18,8 @@ import { Tick } from "../widgets/field.js";
 const empty = { name: "", url: "", format: "discord", events: ["raid", "pause", "failure", "limits", "ban", "summary"], channels: [], new_secret: false };
 
 /**
- * WebhookForm keeps what was typed in kept, by the webhook's ID, for when Escape closes it. opener is
- * the ID of the button that opened it.
+ * WebhookForm keeps what was typed in kept, by the webhook's ID, for when Escape closes it. opener
+ * is the ID of the button that opened it.
  * @param {{hook: Webhook | null, kept: Record<string, Draft>, opener: string, channels: Api.Channel[], saved: (done: any) => void, cancel: () => void, close: () => void}} props
  */
 export function WebhookForm({ hook, kept, opener, channels, saved, cancel, close }) {

@@ -28,8 +28,8 @@ export function useEscape(close, opener) {
   return place;
 }
 
-// closeOpened closes what is open around an element. If the element is no field, it otherwise closes
-// the newest form or question. It reports whether anything was closed.
+// closeOpened closes what is open around an element. If the element is no field, it otherwise
+// closes the newest form or question. It reports whether anything was closed.
 /** @param {Element} element */
 export function closeOpened(element) {
   const around = opened.findLast(({ place }) => place.current?.contains(element));

@@ -16,8 +16,8 @@ addEventListener("focusin", ({ target }) => {
   for (let around = /** @type {Element | null} */ (target); around; around = around.parentElement) path.push(around);
 });
 
-// A person who clicks beside all controls has left them. Browsers may also tell of a control that is
-// about to be removed; it is gone when the microtask runs.
+// A person who clicks beside all controls has left them. Browsers may also tell of a control that
+// is about to be removed; it is gone when the microtask runs.
 addEventListener("focusout", () => queueMicrotask(() => document.activeElement === document.body && isUsable(path[0]) && (path = [])));
 
 function keep() {

@@ -216,8 +216,9 @@ export function update(change) {
 
 export const farewell = 300; // how long a row takes to leave, ms
 
-// isStanding reports whether a user is throttled now: by a limit, a timeout, or a ban that was given
-// a short time ago. It uses the clock, because chatguard reports the end of the wait a little later.
+// isStanding reports whether a user is throttled now: by a limit, a timeout, or a ban that was
+// given a short time ago. It uses the clock, because chatguard reports the end of the wait a little
+// later.
 /** @param {User} of */
 export function isStanding({ held, leaving, never, until }) {
   return held && !leaving && (never || until > asOf());
@@ -308,8 +309,8 @@ export function loginOf(user) {
   return login.toLowerCase() === nameOf(user).toLowerCase() ? "" : login;
 }
 
-// unreadHere returns why the channel shown isn't read, or undefined if it is read. Without a channel,
-// it is about the first whose ID isn't known yet.
+// unreadHere returns why the channel shown isn't read, or undefined if it is read. Without a
+// channel, it is about the first whose ID isn't known yet.
 /** @returns {Unread | undefined} */
 export function unreadHere() {
   const { channels, channel, unidentified } = state;

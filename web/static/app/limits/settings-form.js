@@ -1,6 +1,6 @@
 // @ts-check
-// The section of the page Limits for raid mode, timeouts and notices. It has its own button to save, because
-// these settings don't belong to the policy.
+// The section of the page Limits for raid mode, timeouts and notices. It has its own button to
+// save, because these settings don't belong to the policy.
 
 import { languages, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";

@@ -1,6 +1,6 @@
 // @ts-check
-// The channel's settings for raid mode, timeouts and notices: loading, editing, checking and saving. They are
-// saved apart from the limits.
+// The channel's settings for raid mode, timeouts and notices: loading, editing, checking and
+// saving. They are saved apart from the limits.
 
 import { commas, t } from "../../text/text.js";
 import { request } from "../core/api.js";
@@ -29,8 +29,8 @@ import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
 
 /**
  * @typedef {{raid: Texts, notices: Texts, text: string, language: string, lengths: string | null, reason: string}} SettingsDraft text
- *   is the notice, and language that of all that chatguard says in chat; lengths and reason are of timeouts by one click.
- *   lengths is null if the channel has none
+ *   is the notice, and language that of all that chatguard says in chat; lengths and reason are of
+ *   timeouts by one click. lengths is null if the channel has none
  */
 
 const day = 24 * 60 * 60; // seconds

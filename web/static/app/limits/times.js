@@ -118,8 +118,8 @@ export function learnTimes(draft) {
   }
 }
 
-// followTimes writes the numbers of the roles with a multiple. Where everyone's number is wrong, the
-// roles keep theirs.
+// followTimes writes the numbers of the roles with a multiple. Where everyone's number is wrong,
+// the roles keep theirs.
 /** @param {Draft} draft */
 export function followTimes(draft) {
   for (const [role, text] of Object.entries(draft.times)) {

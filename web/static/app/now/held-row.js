@@ -1,8 +1,8 @@
 // @ts-check
 // The held row: the row of the table that has the pointer, the focus or an open question. It stays
 // in place while the other rows move, so that a click can't reach the wrong user. It stays even
-// after its user may write again. While the held row has an open question, the row under the pointer
-// stays in place, too.
+// after its user may write again. While the held row has an open question, the row under the
+// pointer stays in place, too.
 
 import { state, update } from "../core/state.js";
 /** @import { User } from "../core/state.js" */

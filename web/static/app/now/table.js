@@ -61,8 +61,8 @@ function useKeptFocus() {
   });
 }
 
-// useRows returns the rows of the listed users, and the rows that stay in place although their users
-// are no longer listed.
+// useRows returns the rows of the listed users, and the rows that stay in place although their
+// users are no longer listed.
 /** @param {Map<string, User>} users @param {User[]} listed */
 function useRows(users, listed) {
   const last = useRef(/** @type {Map<string, User>} */ (new Map()));

@@ -16,7 +16,8 @@ import { stamp } from "../words/time.js";
  * @property {string} [fill] likewise
  * @property {boolean} [isStepped] a value applies until the next time
  * @property {{sign: string, at: number, dash: number[]}} [told] what tells a curve from others without
- *   its colour: a sign, written on the curve at a time of at, and the lengths of its dashes and gaps
+ *   its colour: a sign, written on the curve at a time of at, and the lengths of its dashes and
+ *   gaps
  */
 
 /** @typedef {{at: number, values: (number | null)[]}} ChartRow */
@@ -77,7 +78,8 @@ function LatePlot(props) {
         ({ Plot: drawer } = await import("./plot.js"));
         setPlot(() => drawer);
       } catch {
-        // The place stays empty. The sentence and the table have the figures, and the next chart tries again.
+        // The place stays empty. The sentence and the table have the figures, and the next chart
+        // tries again.
       }
     };
     if (!Plot) load();

@@ -8,8 +8,8 @@ import { update } from "../core/state.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 
 /**
- * Question is answered by one of two buttons, yes and no. opener is the ID of the button that opened
- * it.
+ * Question is answered by one of two buttons, yes and no. opener is the ID of the button that
+ * opened it.
  * @param {{label: string, opener: string, yes: string, no: string, isBusy?: boolean, act: () => void, close: () => void, children?: View}} props
  */
 export function Question({ label, opener, yes, no, isBusy, act, close, children }) {

@@ -23,8 +23,8 @@ async function load() {
 }
 
 // UnreadNote is always drawn, because a screen reader announces changes only in elements that it
-// knows. It is empty while the channel is read or being joined. The detail may change with each try,
-// so it is outside the announced element.
+// knows. It is empty while the channel is read or being joined. The detail may change with each
+// try, so it is outside the announced element.
 /** @param {{state: State}} props */
 export function UnreadNote({ state: { channels, channel } }) {
   const shown = channels.find(({ id }) => id === channel);

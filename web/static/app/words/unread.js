@@ -24,7 +24,8 @@ const words = {
 const vague = new Set(["no address", "unreachable", "token refused", "other channel", "other"]);
 
 /**
- * Words say that a channel isn't read, why, and what to do. detail says why in chatguard's own words.
+ * Words say that a channel isn't read, why, and what to do. detail says why in chatguard's own
+ * words.
  * @typedef {{lead: Value[], what: Value[], todo: Value[], detail: string}} Words
  */
 

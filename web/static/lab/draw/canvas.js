@@ -45,8 +45,8 @@ export function prepare(canvas, width, height) {
 /** @param {number} width */
 export const lineOf = (width) => width - (width < 520 ? narrowGauge : gaugeWidth);
 
-// marksHeightOf returns the height of the part with the marks. Few lanes have more space, but not on
-// a phone.
+// marksHeightOf returns the height of the part with the marks. Few lanes have more space, but not
+// on a phone.
 /** @param {number} lanes */
 export const marksHeightOf = (lanes) => (lanes > 4 ? 60 : lanes > 2 || innerWidth < 700 ? 84 : 132);
 
