@@ -5,7 +5,7 @@ import { state } from "../static/app/core/state.js";
 import { at } from "../view-text.js";
 import { loadTexts } from "../testing/texts.js";
 
-await loadTexts("words", "rules");
+await loadTexts("words", "rules", "widgets");
 
 const card = {
   override_etag: '"1"', timezone: "UTC", day_ends: "2026-11-04T00:00:00Z",
@@ -64,6 +64,12 @@ test("changes: a pending change keeps the last notice, without its problem", asy
     await pending;
     assert.equal(noticeOf(state.changes["7"]), "The database is failing.");
   });
+});
+
+test("changes: only chatguard's own answer says that nothing was done", async () => {
+  for (const [body, isUnknown] of [[{ detail: "The database is failing." }, false], [null, true]]) {
+    await answering(503, body, async () => assert.equal((await pardon("7")).isUnknown, isUnknown));
+  }
 });
 
 test("changes: outcomes of users whom no page shows are dropped", async () => {

@@ -193,3 +193,16 @@ test("row: hostile names of moderators are only text", async () => {
   await see(() => part("deed").startsWith("timed out for 10 min by <b>anna</b>"));
   assert.equal(all(`${row} b`).length, 0);
 });
+
+test("row: an undo never ends what another person has done since", async () => {
+  await openNow();
+  acts("POST timeout", () => ({ saved: true, already: false, silenced: { banned: false, at: inSeconds(0), until: inSeconds(600), by: state.me.author }, undo: "timeout" }));
+  const undo = () => all(".question button").some((button) => button.textContent === "Undo");
+  click(control("timeout"));
+  await see(undo);
+  tell(silencedBy(state.me.author, 600));
+  await see(undo);
+  advance(1);
+  tell(silencedBy("token:anna", 3600));
+  await see(() => find(".question") && !undo());
+});

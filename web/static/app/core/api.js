@@ -47,7 +47,7 @@ export async function request(method, path, { body, ifMatch, signal } = {}) {
     throw new Problem(0, t("widgets.no-answer"));
   }
   const content = await answer.json().catch(() => /** @type {any} */ (null));
-  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? t("widgets.failed-answer", { status: String(answer.status) }), content ?? {});
+  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? t("widgets.failed-answer", { status: String(answer.status) }), content ?? { unconfirmed: answer.status >= 500 }); // a proxy's answer says nothing of chatguard's
   return { body: content, etag: answer.headers.get("ETag") };
 }
 

@@ -4,7 +4,7 @@
 import { rich, t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
-import { nameOf, timeoutsHere } from "../core/state.js";
+import { nameOf, state, timeoutsHere } from "../core/state.js";
 import { Around } from "./around.js";
 import { silenceNow } from "./deed.js";
 import { ask, ban, close, controlID, exempt, grant, lift, reset, timeOut, undo } from "./question.js";
@@ -212,7 +212,7 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
     <div class="together">
       ${outcome.sentence && html`<span class="outcome ${kindOf(outcome) === "warn" ? "warn" : ""}">${noticeOf(outcome, database)}</span>`}
       <${Anyway} user=${user} outcome=${outcome} />
-      ${mayUndo(outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
+      ${mayUndo(outcome) && !isOthers(user, outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
       ${outcome.isThrottled && html`
         <button type="button" onClick=${() => ask(user, index, "grant")}>${t("now.grant")}</button>
         <button type="button" onClick=${() => ask(user, index, "reset")}>${t("now.reset")}</button>`}
@@ -220,3 +220,7 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
     </div>
   `;
 }
+
+// isOthers reports whether the undo of a timeout or ban would end another person's, or none.
+/** @param {User} user @param {Outcome} outcome */
+const isOthers = (user, { undoing }) => Boolean(undoing.lift) && silenceNow(user)?.by !== state.me.author;
