@@ -15,14 +15,15 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// acts are what people do to users on Twitch: timeouts, bans, and lifting these.
+// acts are what people do on Twitch: timeouts, bans, lifting these, and switching chat modes.
 type acts struct {
 	twitch    *twitchbot.Connection
+	bot       *chat.Bot
 	directory *directory
 	log       *slog.Logger
 }
 
-// given returns the timeouts and bans that people can give on Twitch. Rooms of other chats have
+// given returns what people can do on Twitch. Rooms of other chats have
 // none.
 func (a *acts) given() control.Acts {
 	if !a.twitch.Acts() {
@@ -44,7 +45,23 @@ func (a *acts) given() control.Acts {
 		Lift: func(ctx context.Context, t journal.Target) error {
 			return a.explainRefusal(t.ChannelID, a.twitch.Unban(ctx, t))
 		},
+		SetModes: a.setModes,
 	}
+}
+
+// setModes switches modes of a channel's chat.
+func (a *acts) setModes(ctx context.Context, channelID string, change journal.ChatModesChange) error {
+	set := func() error { return a.twitch.Modes().Set(ctx, channelID, change) }
+	var err error
+	if change.SlowMode != nil {
+		err = a.bot.ChangeSlowMode(ctx, channelID, set)
+	} else {
+		err = set()
+	}
+	if errors.Is(err, twitch.ErrScope) {
+		return errors.New("the bot's token may not change chat settings: run `chatguard login` again")
+	}
+	return a.explainRefusal(channelID, err)
 }
 
 // lift returns the function that lifts timeouts and bans, or nil if chatguard only reads. Rooms of
@@ -84,7 +101,7 @@ func (a *acts) explainRefusal(channelID string, err error) error {
 	case errors.Is(err, twitch.ErrToken):
 		return errors.New(cmp.Or(a.twitch.Tokens().Status().Detail, "the bot has no token: run `chatguard login`"))
 	}
-	a.log.Warn("a moderator's timeout, ban or unban failed", "channel", channelID, "error", err)
+	a.log.Warn("a moderator's change on Twitch failed", "channel", channelID, "error", err)
 	if errors.Is(err, chat.ErrUnanswered) {
 		return control.ErrUnanswered
 	}

@@ -88,6 +88,7 @@ func (a *App) openGuard(context.Context) (err error) {
 			Silenced: func(channelID, userID, login string) {
 				a.Host.Policies.Followers.Notify(func(f policies.Follower) { f.Silenced(channelID, userID, login) })
 			},
+			ModesChanged: func(string) { a.Web.ChannelsChanged() }, // reading begins when the dashboard is there
 		})
 	}
 	return nil
@@ -170,7 +171,7 @@ func (a *App) openBot(context.Context) error {
 		}
 	}
 	a.Bot = chat.New(options)
-	users, acts := &users{a.Host.Store, a.Twitch, a.log}, &acts{a.Twitch, a.directory, a.log}
+	users, acts := &users{a.Host.Store, a.Twitch, a.log}, &acts{a.Twitch, a.Bot, a.directory, a.log}
 	a.Host.Controls.Join(control.Chat{User: users.find, Lift: acts.lift(), Forgive: a.Bot.Forgive, Acts: acts.given()})
 	return nil
 }

@@ -47,7 +47,11 @@ func (s *status) twitchChannels() []live.Channel {
 	for _, c := range reading.Channels {
 		if id := s.channelID(c); id != "" {
 			since, known := s.twitch.LiveSince(id)
-			list = append(list, live.Channel{ID: id, Login: c.Login, LiveSince: since, StreamsKnown: known, Unread: unreadOf(s.twitch, reading, c, now)})
+			shown := live.Channel{ID: id, Login: c.Login, LiveSince: since, StreamsKnown: known, Unread: unreadOf(s.twitch, reading, c, now)}
+			if modes, known := s.twitch.Modes().Of(id); known && c.Joined {
+				shown.Modes = &modes
+			}
+			list = append(list, shown)
 		}
 	}
 	return list

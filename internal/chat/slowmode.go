@@ -25,7 +25,8 @@ type Settings interface {
 type slowModes struct {
 	bot      *Bot
 	floods   chan string                 // IDs of channels with a flood
-	channels map[string]*channelSlowMode // by channel ID; used only by run
+	channels map[string]*channelSlowMode // by channel ID; used only by the holder of turns
+	turns    chan struct{}               // holds a value while somebody changes slow mode
 	applied  atomic.Pointer[map[string]time.Duration]
 }
 
@@ -34,6 +35,7 @@ type channelSlowMode struct {
 	before  slowMode
 	set     time.Duration // the delay that the Bot set
 	applied bool          // the Bot turned it on
+	byHand  bool          // a person has changed it since, so it stays until the flood is over
 	// until is when to restore the previous setting unless the flood continues, or when to retry
 	// after a failure.
 	until    time.Time
@@ -78,15 +80,54 @@ func (k *slowModes) run(reading, acting context.Context) {
 	for {
 		select {
 		case channelID := <-k.floods:
-			k.turnOnFor(acting, channelID)
-			k.publish()
+			k.inTurn(acting, func() { k.turnOnFor(acting, channelID) })
 		case <-tick.C:
-			k.endDue(acting, k.bot.steady())
-			k.publish()
+			k.inTurn(acting, func() { k.endDue(acting, k.bot.steady()) })
 		case <-reading.Done():
-			k.endDue(acting, k.bot.steady().Add(floodOver+slowModeRetryMax))
+			k.inTurn(acting, func() { k.endDue(acting, k.bot.steady().Add(floodOver+slowModeRetryMax)) })
 			return
 		}
+	}
+}
+
+// inTurn calls do while nobody else changes slow mode. If ctx ends first, it returns false.
+func (k *slowModes) inTurn(ctx context.Context, do func()) bool {
+	select {
+	case k.turns <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	do()
+	k.publish()
+	<-k.turns
+	return true
+}
+
+// ChangeSlowMode calls change, with which a person changes a channel's slow mode, while the Bot
+// doesn't change it. If it succeeds, the person's slow mode stays: during a flood, the Bot doesn't
+// change it again, and after the flood it restores nothing.
+func (b *Bot) ChangeSlowMode(ctx context.Context, channelID string, change func() error) error {
+	var err error
+	if !b.slowModes.inTurn(ctx, func() {
+		if err = change(); err == nil {
+			b.slowModes.yield(ctx, channelID)
+		}
+	}) {
+		return ctx.Err()
+	}
+	return err
+}
+
+// yield leaves slow mode to a person, if the Bot has changed it.
+func (k *slowModes) yield(ctx context.Context, channelID string) {
+	b := k.channels[channelID]
+	if b == nil || !b.applied {
+		return
+	}
+	b.applied, b.byHand = false, true
+	k.bot.options.Logger.Info("somebody has changed slow mode during the flood: it stays as it is now", "channel", channelID)
+	if _, err := k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, ""); err != nil {
+		k.bot.options.Logger.Error("the slow mode from before the flood can't be deleted: the next start may restore it", "channel", channelID, "error", err)
 	}
 }
 
@@ -118,7 +159,7 @@ func (k *slowModes) load() {
 func (k *slowModes) turnOnFor(ctx context.Context, channelID string) {
 	now := k.bot.steady()
 	switch b := k.channels[channelID]; {
-	case b != nil && b.applied:
+	case b != nil && (b.applied || b.byHand):
 		b.until = now.Add(floodOver)
 		return
 	case b != nil: // a moment ago it failed or wasn't needed

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -154,5 +155,63 @@ func TestSlowMode_RestoreBacksOff(t *testing.T) {
 		if n := s.platform.asked - asked; n < 24 || n > 40 {
 			t.Errorf("asked %d times in a day", n)
 		}
+	}, "delete")
+}
+
+// TestSlowMode_ByHand checks that a slow mode that a person sets during a flood stays: the bot
+// neither sets its own again while the flood lasts, nor restores the one from before, also if both
+// are equal. After the flood, the bot may use slow mode again.
+func TestSlowMode_ByHand(t *testing.T) {
+	for name, byHand := range map[string]slowMode{
+		"as the bot's": {true, 30 * time.Second}, "longer": {true, time.Minute}, "shorter": {true, 3 * time.Second}, "off": {},
+	} {
+		testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+			s.flood()
+			s.checkRequests("slow mode in 1: true 30s")
+			err := s.bot.ChangeSlowMode(s.Context(), "1", func() error {
+				return s.platform.SetSlowMode(s.Context(), "1", byHand.On, byHand.Wait)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			s.checkRequests(fmt.Sprintf("slow mode in 1: %v %v", byHand.On, byHand.Wait))
+			if kept, slowed := s.savedSetting(), s.bot.Slowed(); kept != "" || len(slowed) > 0 {
+				t.Errorf("%s: kept %q, slowed %v", name, kept, slowed)
+			}
+			for range 3 {
+				s.wait(50 * time.Second)
+				s.flood()
+			}
+			s.wait(2 * floodOver)
+			s.checkRequests()
+			s.flood()
+			s.wait(2 * floodOver)
+			want := []string{"slow mode in 1: true 30s", fmt.Sprintf("slow mode in 1: %v %v", byHand.On, byHand.Wait)}
+			if byHand.Wait >= 30*time.Second {
+				want = nil // already as slow
+			}
+			s.checkRequests(want...)
+		}, "delete")
+	}
+}
+
+// TestSlowMode_ByHandFails checks that the bot still restores slow mode if a person's change fails,
+// and that the person doesn't wait for ever.
+func TestSlowMode_ByHandFails(t *testing.T) {
+	testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.flood()
+		refused := errors.New("no moderator any more")
+		if err := s.bot.ChangeSlowMode(s.Context(), "1", func() error { return refused }); !errors.Is(err, refused) {
+			t.Error(err)
+		}
+		s.bot.slowModes.turns <- struct{}{} // somebody else's turn
+		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+		defer cancel()
+		if err := s.bot.ChangeSlowMode(ctx, "1", func() error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		<-s.bot.slowModes.turns
+		s.wait(2 * floodOver)
+		s.checkRequests("slow mode in 1: true 30s", "slow mode in 1: false 0s")
 	}, "delete")
 }

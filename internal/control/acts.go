@@ -15,8 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
-// Acts are the timeouts and bans that a chat gives and lifts for people. The zero value gives none.
-// TimeOut, Ban and Lift return when the chat has confirmed the act. Besides the errors named below,
+// Acts are what a chat does for people: it gives and lifts timeouts and bans, and switches its modes.
+// The zero value does nothing. TimeOut, Ban, Lift and SetModes return when the chat has confirmed the act. Besides the errors named below,
 // they may return ErrUnanswered, or an error that says in plain words why the chat refused.
 type Acts struct {
 	// Serves reports whether people can act in a channel. Nil means nowhere. The other funcs are
@@ -36,6 +36,8 @@ type Acts struct {
 	// Lift ends a timeout or ban, including one that somebody else gave. It returns ErrNotSilenced
 	// if there is none.
 	Lift func(ctx context.Context, t journal.Target) error
+	// SetModes switches modes of a channel's chat. Nil means that the chat has none.
+	SetModes func(ctx context.Context, channelID string, change journal.ChatModesChange) error
 }
 
 // Errors of acts, for errors.Is.

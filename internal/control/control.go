@@ -48,7 +48,7 @@ type Chat struct {
 	// no penalties.
 	Forgive func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID)
 
-	// Acts are the timeouts and bans that people give.
+	// Acts are the timeouts and bans that people give, and the chat modes that they switch.
 	Acts Acts
 }
 
@@ -60,6 +60,7 @@ type Controls struct {
 	Users    *Users
 	Notes    *Notes
 	Silences *Silences
+	Modes    *ChatModes
 	Pardons  *Pardons
 	Commands *Commands
 }
@@ -79,6 +80,7 @@ func New(o Options) *Controls {
 		Notes:    &Notes{records},
 		Silences: &Silences{records: records},
 	}
+	c.Modes = &ChatModes{records, &c.Silences.acts}
 	c.Raids = &Raids{overlays: over, records: records, switches: c.Switches, calmEnds: map[string]time.Time{}}
 	c.Pardons = &Pardons{guard: o.Guard, records: records, silences: c.Silences, last: last}
 	c.Commands = &Commands{guard: o.Guard, policies: o.Policies, records: records, controls: c}

@@ -45,6 +45,8 @@ const (
 	ChannelResumed AuditAction = "resume"      // the channel follows its policy again
 	RaidSwitched   AuditAction = "raid"        // raid mode on until a time, or off
 
+	ChatModesChanged AuditAction = "chat_modes" // a person switched modes of the chat, such as slow mode
+
 	SettingsChanged AuditAction = "settings" // the channel's settings: raid mode, notices, moderators' rights
 	BotConnected    AuditAction = "login"    // the bot's account was logged in
 	UserTimedOut    AuditAction = "timeout"  // a person timed the user out
@@ -66,5 +68,6 @@ const (
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, UserNoted, NoteDeleted, ChannelPaused, ChannelResumed, RaidSwitched,
+	ChatModesChanged,
 	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted, WebhookChanged, Unconfirmed, TokenMade, TokenEnded, LinkMade, LinkEnded, SessionEnded,
 }

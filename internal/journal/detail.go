@@ -189,3 +189,4 @@ func (UnconfirmedDetail) isDetail() {}
 func (TokenDetail) isDetail()       {}
 func (RevokedDetail) isDetail()     {}
 func (SignInDetail) isDetail()      {}
+func (ChatModesChange) isDetail()   {}

@@ -53,6 +53,10 @@ var stored = []struct {
 	{RaidSwitched, `{"until":"2026-03-14T20:00:00Z"}`, RaidDetail{Until: eight}, readAs[RaidDetail]},
 	{RaidSwitched, `{"messages_per_second":21,"until":"2026-03-14T20:00:00Z"}`, RaidDetail{21, eight}, readAs[RaidDetail]},
 	{RaidSwitched, `null`, nil, readAs[Detail]},
+	{
+		ChatModesChanged, `{"follower_mode":true,"follower_mode_duration":10,"slow_mode":false}`,
+		ChatModesChange{FollowerMode: new(true), FollowerModeDuration: new(10), SlowMode: new(false)}, readAs[ChatModesChange],
+	},
 	{SettingsChanged, `{"from":"10m0s","to":"1h0m0s"}`, Replaced[string]{"10m0s", "1h0m0s"}, readAs[Replaced[string]]},
 	{BotConnected, `{"account":"chatguard_bot"}`, LoginDetail{"chatguard_bot"}, readAs[LoginDetail]},
 	{

@@ -71,7 +71,7 @@ func TestArrows(t *testing.T) {
 		"internal/chat/twitch/api":        {"internal/chat/twitch", "internal/hostile"},
 		"internal/chat/twitch/eventsub":   {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/helix", "internal/clock", "internal/hostile", "internal/recent", "internal/roles"},
 		"internal/chat/twitch/helix":      {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/histogram", "internal/hostile", "internal/journal", "internal/penalties"},
-		"internal/chat/twitch/irc":        {"root", "internal/chat", "internal/chat/twitch", "internal/clock", "internal/hostile", "internal/roles"},
+		"internal/chat/twitch/irc":        {"root", "internal/chat", "internal/chat/twitch", "internal/clock", "internal/hostile", "internal/journal", "internal/roles"},
 		"internal/chat/twitch/token":      {"internal/atomicfile", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/fileaccess", "internal/hostile", "internal/textfile"},
 		"internal/chat/twitch/person":     {"internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/token"},
 		"internal/chat/twitch/twitchtest": {"internal/chat", "internal/chat/faketwitch", "internal/waittest"},

@@ -17,7 +17,8 @@ type actsChat struct {
 	mu       sync.Mutex
 	silences map[string]journal.Silence // by user ID
 	given    []string                   // the acts in order
-	refusal  error                      // of the next acts; nil if they succeed
+	modes    journal.ChatModes
+	refusal  error // of the next acts; nil if they succeed
 	// changed is called after the timeout or ban of a user in a channel has changed.
 	changed func(channelID, userID string)
 }
@@ -42,6 +43,14 @@ func (c *actsChat) acts(now func() time.Time) control.Acts {
 		},
 		Lift: func(_ context.Context, t journal.Target) error {
 			return c.give(t, journal.Silence{Until: now()}, "lift")
+		},
+		SetModes: func(_ context.Context, _ string, change journal.ChatModesChange) error {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if c.refusal == nil {
+				c.modes = c.modes.Apply(change)
+			}
+			return c.refusal
 		},
 	}
 }

@@ -100,6 +100,8 @@ func (d *dashboard) changeAll() *dashboard {
 		{"POST", user + "/ban", nil},
 		{"POST", user + "/notes", map[string]any{"text": "rude"}},
 		{"DELETE", user + "/notes/1", nil},
+		{"PATCH", modesPath, map[string]any{"slow_mode": true, "slow_mode_wait_time": 30}},
+		{"PATCH", modesPath, map[string]any{"follower_mode": true, "follower_mode_duration": 10, "emote_mode": false}},
 		{"POST", channelPath + "/pause", nil},
 		{"POST", channelPath + "/raid", map[string]any{"for": "10m"}},
 		{"DELETE", channelPath + "/raid", nil},

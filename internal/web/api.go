@@ -71,6 +71,7 @@ func (s *Server) channelRoutes() []route {
 		{"POST /channels/{channel}/resume", auth.Moderate, ofPath, s.switches.resume, nil},
 		{"POST /channels/{channel}/raid", auth.Moderate, ofPath, s.switches.startRaid, nil},
 		{"DELETE /channels/{channel}/raid", auth.Moderate, ofPath, s.switches.endRaid, nil},
+		{"PATCH /channels/{channel}/modes", auth.Moderate, ofPath, s.channels.handler(s.modes.patch), nil},
 		{"GET /channels/{channel}/settings", auth.View, ofPath, s.channels.handler(s.settings.getSettings), nil},
 		{"PUT /channels/{channel}/settings", auth.Moderate, ofPath, s.channels.handler(s.settings.putSettings), nil},
 		{"DELETE /channels/{channel}/settings", auth.Moderate, ofPath, s.channels.handler(s.settings.deleteSettings), nil},

@@ -95,6 +95,9 @@ var documented = map[string]about{
 		says: "Start raid mode, for the default or a given duration.", reads: typeOf[lengthWanted](), optional: true, answers: typeOf[switchedTo]()},
 	"DELETE /channels/{channel}/raid": {
 		says: "End raid mode.", answers: typeOf[switchedTo]()},
+	"PATCH /channels/{channel}/modes": {
+		says:  "Switch modes of the channel's chat, such as slow mode, as Twitch names them. Modes that are left out stay as they are. Only where acts is true.",
+		reads: typeOf[journal.ChatModesChange](), answers: typeOf[modesSwitched]()},
 	"GET /channels/{channel}/settings": {
 		says: "The settings for raid mode, notices and timeouts, with their ETag.", answers: typeOf[settingsShown](), headers: []string{"ETag"}},
 	"PUT /channels/{channel}/settings": {

@@ -139,7 +139,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 	requests["PUT /webhooks/"+own.Hook.ID] = validRequest{map[string]any{"name": "own", "format": "discord", "events": []string{"raid"}}, asOwner}
 	doc := decode[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))
-	order := []string{"put", "post", "get", "delete"} // a revert needs an earlier revision
+	order := []string{"put", "patch", "post", "get", "delete"} // a revert needs an earlier revision
 	for _, method := range order {
 		for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 			op := doc.Paths[path][method]
@@ -223,6 +223,7 @@ func (d *dashboard) validRequests(channel string) map[string]validRequest {
 		"PUT /channels/" + channel + "/settings":       {settings, whatever},
 		"DELETE /channels/" + channel + "/settings":    {nil, whatever},
 		"POST /channels/" + channel + "/raid":          {map[string]string{"for": "10m"}, asOwner},
+		"PATCH /channels/" + channel + "/modes":        {map[string]bool{"emote_mode": true}, asOwner},
 		"POST " + user + "/grant":                      {map[string]int{"messages": 5}, asOwner},
 		"POST " + user + "/notes":                      {map[string]string{"text": "Friendly."}, asOwner},
 		"POST " + user + "/exempt":                     {map[string]string{"for": "10m"}, asOwner},

@@ -26,7 +26,7 @@ var meanings = map[string]string{
 	"unread":              "Why the channel isn't read now; left out if it is.",
 	"unidentified":        "Channels whose ID isn't known yet, and why they aren't read; left out if there are none.",
 	"account":             "Login of the bot's account on Twitch.",
-	"acts":                "People can time users out and ban them here.",
+	"acts":                "People can time users out and ban them here, and switch chat modes.",
 	"again":               "It was pardoned before, or nothing counted any more.",
 	"already":             "It was so before: nothing has changed.",
 	"at":                  "When it happened.",
@@ -144,4 +144,13 @@ var meanings = map[string]string{
 	"used":            "Messages that count now, rounded up.",
 	"until":           "When it ends by itself.",
 	"would_be":        "The penalty if it were enforced.",
+
+	"modes":                  "The modes of the channel's chat; left out while they aren't known.",
+	"emote_mode":             "Only emotes may be sent.",
+	"follower_mode":          "Only followers may write.",
+	"follower_mode_duration": "For how long users must have followed, in minutes: 0 to 129600. Left out of a change, it is Twitch's usual one.",
+	"slow_mode":              "Users must wait between two messages.",
+	"slow_mode_wait_time":    "In seconds: 3 to 120. Left out of a change, it is Twitch's usual one.",
+	"subscriber_mode":        "Only subscribers may write.",
+	"unique_chat_mode":       "Twitch's unique chat: messages must differ from recent ones.",
 }

@@ -107,6 +107,7 @@ type Server struct {
 	viewers    *viewers // nil if there is no page for them
 	switches   *switches
 	settings   *settings
+	modes      *modes
 	policies   *channelPolicies
 	previews   *previews
 	labs       *labs
@@ -165,6 +166,7 @@ func (s *Server) createResources() {
 	s.states = states{s.Model, s.access}
 	s.overlays = overlays{s.channels}
 	s.switches = &switches{s.channels, controls.Switches, controls.Raids}
+	s.modes = &modes{controls.Modes}
 	s.settings = &settings{s.channels, controls.Settings}
 	s.policies = &channelPolicies{s.channels, guard, o.Live.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{guard, o.Live.Policies, o.Store, s.reads, newPreviewCache()}

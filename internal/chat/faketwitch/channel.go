@@ -12,7 +12,7 @@ type channel struct {
 	staff        map[string]bool        // user IDs of its broadcaster and moderators
 	silenced     map[string]restriction // by user ID
 	warned       map[string]bool        // user IDs with an unacknowledged warning
-	slow         slowMode
+	modes        chatModes
 	sanctions    recentTimes // timeouts, bans and unbans
 	warnings     recentTimes
 	liveSince    time.Time // zero if it isn't live

@@ -89,7 +89,7 @@ func (c *Crowd) say(srv *Server, l Line) error {
 		c.sent.Add(1)
 	case errors.Is(err, ErrWarned): // the user can write the next time
 		srv.Acknowledge(l.Channel, l.Login)
-	case !errors.Is(err, ErrSilenced) && !errors.Is(err, ErrSlow):
+	case !errors.Is(err, ErrSilenced) && !errors.Is(err, ErrSlow) && !errors.Is(err, ErrMode):
 		return fmt.Errorf("crowd: %w", err)
 	}
 	return nil

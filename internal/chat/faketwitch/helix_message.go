@@ -71,6 +71,8 @@ func (s *helixServer) send(c call, room *channel, m Sent) reply {
 	switch {
 	case errors.Is(err, ErrSlow):
 		return dropReply("msg_slowmode")
+	case errors.Is(err, ErrMode):
+		return dropReply("msg_emoteonly")
 	case err != nil:
 		return dropReply("msg_timedout")
 	}
@@ -110,6 +112,7 @@ var dropReasons = map[string]string{
 	"msg_duplicate": "Your message is identical to the one you sent less than 30 seconds ago.",
 	"msg_ratelimit": "Your message was not sent because you are sending messages too quickly.",
 	"msg_slowmode":  "This room is in slow mode and you are sending messages too quickly.",
+	"msg_emoteonly": "This room is in emote only mode.",
 	"msg_timedout":  "You are timed out or banned in this channel.",
 }
 

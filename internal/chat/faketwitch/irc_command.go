@@ -97,7 +97,7 @@ func (c *client) join(login string) []string {
 		reply = append(reply, c.userState(ch))
 	}
 	if c.commands {
-		reply = append(reply, fmt.Sprintf("@emote-only=0;followers-only=-1;r9k=0;room-id=%s;slow=0;subs-only=0 :tmi.twitch.tv ROOMSTATE #%s", ch.id, login))
+		reply = append(reply, roomState(ch.account, ch.modes.tags()))
 	}
 	return reply
 }

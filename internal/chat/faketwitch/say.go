@@ -11,6 +11,7 @@ var (
 	ErrSilenced  = errors.New("fake twitch: the user is banned or timed out")
 	ErrWarned    = errors.New("fake twitch: the user was warned, and has to acknowledge that")
 	ErrSlow      = errors.New("fake twitch: slow mode is on, and the user has spoken a moment ago")
+	ErrMode      = errors.New("fake twitch: the chat's modes don't allow this message")
 )
 
 // Say sends a message from a user: it is recorded and sent to all clients in the channel. It
@@ -49,7 +50,10 @@ func (s *state) take(l Line) (id, raw string, err error) {
 	if c.warned[author.id] {
 		return "", "", fmt.Errorf("%w: %s in %s", ErrWarned, author.login, c.login)
 	}
-	if !c.slow.allows(author.id, l.Badges, now) {
+	if !c.modes.allowsText(l.Badges, l.Text) {
+		return "", "", fmt.Errorf("%w: %s in %s", ErrMode, author.login, c.login)
+	}
+	if !c.modes.slow.allows(author.id, l.Badges, now) {
 		return "", "", fmt.Errorf("%w: %s in %s", ErrSlow, author.login, c.login)
 	}
 	if isStaff(l.Badges) {

@@ -48,6 +48,7 @@ type Connection struct {
 	entered     func(login, id string)
 	permissions *permissions
 	streams     *streams
+	modes       *Modes
 	names       *names // nil if chatguard reads no chat
 
 	mu sync.Mutex
@@ -88,6 +89,9 @@ type Options struct {
 	// Silenced is called after the known timeout or ban of a user has changed; see Silence. login
 	// may be empty. It must not block. Nil means no calls.
 	Silenced func(channelID, userID, login string)
+	// ModesChanged is called after the known chat modes of a channel have changed; see Modes. It
+	// must not block. Nil means no calls.
+	ModesChanged func(channelID string)
 }
 
 // New returns a Connection that is inactive until Run.
@@ -95,6 +99,7 @@ func New(o Options) *Connection {
 	c, tokens, log := o.Config, o.Tokens, o.Log
 	t := &Connection{log: log, tokens: tokens, entered: o.Entered, permissions: newPermissions(log, o.Hold)}
 	t.streams = newStreams(log, o.ChatTime.Now, o.NoteStream)
+	t.modes = newModes(log, o.ModesChanged)
 	client := httpClient(o.Dial)
 	if tokens != nil {
 		tokens.HTTP = client
@@ -106,6 +111,7 @@ func New(o Options) *Connection {
 			BaseURL: c.HelixURL, ClientID: t.clientID, Token: tokens.Token, Refused: tokens.Refused, HTTP: client, Logger: log,
 		}
 		t.acting = &helix.Moderator{Helix: t.helix, UserID: t.userID, Login: t.login, Now: o.ChatTime.Now, Changed: o.Silenced}
+		t.modes.helix, t.modes.acting, t.modes.permissions = t.helix, t.acting, t.permissions
 		t.permissions.tokens, t.permissions.helix, t.permissions.accountChanged = tokens, t.helix, t.restart
 		t.streams.tokens, t.streams.helix, t.streams.channels = tokens, t.helix, t.permissions.ids
 	}
@@ -124,11 +130,12 @@ func (t *Connection) newReader(o Options, client *http.Client) reader {
 	if c.Transport == config.TransportEventSub {
 		return &eventsub.Conn{
 			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, HTTP: client, Logger: o.Log,
-			ChatTime: o.ChatTime, StaffChanged: o.StaffChanged,
+			ChatTime: o.ChatTime, StaffChanged: o.StaffChanged, ModesMayDiffer: t.modes.noteMayDiffer,
 		}
 	}
 	conn := &irc.Conn{
 		Address: c.IRCAddress, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, Dial: o.Dial, Logger: o.Log, ChatTime: o.ChatTime,
+		ModesChanged: t.modes.noteChange,
 	}
 	if c.IRCTLS {
 		conn.TLS = &tls.Config{}
@@ -147,6 +154,7 @@ func (t *Connection) newReader(o Options, client *http.Client) reader {
 func (t *Connection) Enter(login, id string) {
 	t.entered(t.names.name(login), id)
 	t.permissions.add(login, id)
+	t.modes.enter(id)
 	t.streams.recheck()
 }
 
@@ -190,6 +198,7 @@ func (t *Connection) Run(ctx context.Context, sink chat.Sink) error {
 	running.Go(func() error { return t.tokens.Run(ctx) })
 	running.Go(func() error { return t.permissions.run(ctx) })
 	running.Go(func() error { return t.streams.run(ctx) })
+	running.Go(func() error { return t.modes.run(ctx) })
 	running.Go(func() error { return t.names.run(ctx) })
 	running.Go(func() error { return t.read(ctx, sink) })
 	return running.Wait()

@@ -13,7 +13,7 @@ import (
 // Offline returns a connection that does nothing. Use it if chatguard only answers servers of other
 // chats.
 func Offline(log *slog.Logger) *Connection {
-	return &Connection{log: log, reader: noReader{}, permissions: newPermissions(log, nil), streams: newStreams(log, time.Now, nil)}
+	return &Connection{log: log, reader: noReader{}, permissions: newPermissions(log, nil), streams: newStreams(log, time.Now, nil), modes: newModes(log, nil)}
 }
 
 // noReader is a reader without channels or a connection.

@@ -72,6 +72,10 @@ func (m *Model) Reloaded() {
 // so it may be called with locks held.
 func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 
+// ChannelsChanged records that a chat has said something new of a channel, such as its modes. Soon
+// after, the live feed announces the channels. ChannelsChanged never blocks.
+func (m *Model) ChannelsChanged() { m.channelsNew.Store(true) }
+
 // Amended judges a user again after a grant, pardon or other change. If nothing throttles the user
 // any more, the board says so. Amended never waits for disk or a reader, and for the network only
 // with exact sharing (see judgeRow).

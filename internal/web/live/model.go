@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -73,6 +74,7 @@ type Model struct {
 	silencing   sync.Mutex         // held while the board gets a user's timeout or ban
 	revised     pendingSet[string] // channels to be judged again
 	switched    pendingSet[string] // channels to be judged again and announced
+	channelsNew atomic.Bool        // what channels' chats say of them is to be announced
 	unnamed     pendingSet[rowKey] // users whose names are to be read
 	remembering sync.WaitGroup     // goroutines that read records
 }

@@ -28,6 +28,9 @@ func (m *Model) pump(ctx context.Context) {
 		m.board.expire(m.opts.Guard.Now())
 		m.said.expire(m.opts.Guard.Now())
 		err := errors.Join(m.feed.publish(m.changeFrames), m.announceSwitched(switched))
+		if m.channelsNew.Swap(false) {
+			err = errors.Join(err, m.feed.publishStatus())
+		}
 		if turn%int(time.Second/feedPeriod) == 0 {
 			m.tallies.tick(m.opts.Guard.Now())
 			m.watchRaids(m.opts.Guard.Now())

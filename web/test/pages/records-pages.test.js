@@ -145,6 +145,8 @@ test("audit: what a change was", async () => {
     "ended raid mode channel the usual limits apply again",
     "started raid mode channel until 12:10:00",
     "paused channel nobody is throttled until somebody resumes",
+    "switched chat modes channel Followers only (10 min): on, Emotes only: off",
+    "switched chat modes channel Slow mode (30 s): on",
     "deleted a note Spammer by owner",
     "added a note Spammer ",
     "banned Spammer until unbanned",

@@ -68,6 +68,11 @@ type Conn struct {
 	// longer one. It must not block. Nil means no callback.
 	StaffChanged func(roomID, userID string)
 
+	// ModesMayDiffer receives the ID of a channel when Twitch begins to report changes of its chat
+	// modes, and after each change. told is false if Twitch no longer reports them. It must not
+	// block. Nil means no callback.
+	ModesMayDiffer func(roomID string, told bool)
+
 	// HTTP opens the WebSocket. Nil means a separate client that follows no redirects.
 	HTTP   *http.Client
 	Logger *slog.Logger // nil logs nothing
@@ -147,6 +152,12 @@ func (e *Conn) Run(ctx context.Context, sink chat.Sink) error {
 }
 
 func (e *Conn) chatTime() *clock.Chat { return cmp.Or(e.ChatTime, clock.NewChat(e.Clock.Now)) }
+
+func (e *Conn) reportModes(roomID string, told bool) {
+	if e.ModesMayDiffer != nil {
+		e.ModesMayDiffer(roomID, told)
+	}
+}
 
 func (e *Conn) reportModerates(roomID string, yes bool) {
 	if e.Moderates != nil {

@@ -73,6 +73,8 @@ func (e *Conn) readModeration(d *twitch.Delivery, a arrival) error {
 		e.reportStaff(event.ChannelID, event.Mod.UserID)
 	case event.Action == "unmod":
 		e.reportStaff(event.ChannelID, event.Unmod.UserID)
+	case event.isModeChange():
+		e.reportModes(event.ChannelID, true)
 	}
 	if user := event.lifted(); user != "" {
 		if err := twitch.CheckRemoval(&chat.Removal{ChannelID: event.ChannelID, UserID: user}); err != nil {

@@ -1,6 +1,7 @@
 package eventsub
 
 import (
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -115,6 +116,15 @@ type moderationTarget struct {
 	Login     string    `json:"user_login"`
 	MessageID string    `json:"message_id"`
 	ExpiresAt timestamp `json:"expires_at"`
+}
+
+// isModeChange reports whether the event changed a mode of the chat.
+func (e *event) isModeChange() bool {
+	switch strings.TrimSuffix(e.Action, "off") {
+	case "slow", "followers", "subscribers", "emoteonly", "uniquechat":
+		return true
+	}
+	return false
 }
 
 // lifted returns the ID of the user whose timeout or ban the event ended, or "".

@@ -90,6 +90,7 @@ func (e *Conn) noteSubscribed(sub helix.Subscription, login string) {
 		e.report.LearnRoom(login, sub.ChannelID)
 	case helix.KindModerate:
 		e.reportModerates(sub.ChannelID, true)
+		e.reportModes(sub.ChannelID, true)
 		e.report.NoteProblem(login, "")
 	case helix.KindNotice:
 		e.noteNotices(login, "")
@@ -102,6 +103,7 @@ func (e *Conn) noteMissing(sub helix.Subscription, login, problem string) {
 	case helix.KindChat:
 		e.report.ShutOut(login, twitch.OtherRefusal, problem)
 	case helix.KindModerate:
+		e.reportModes(sub.ChannelID, false)
 		e.report.NoteProblem(login, problem)
 	case helix.KindNotice:
 		e.noteNotices(login, noNotices+problem)

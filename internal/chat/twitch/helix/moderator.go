@@ -83,18 +83,6 @@ func (m *Moderator) Say(ctx context.Context, channelID, text, replyTo string) er
 	return m.Helix.SendMessage(ctx, channelID, m.UserID(), text, replyTo)
 }
 
-// SlowMode returns whether slow mode is on, and the minimum time between two messages of a user.
-func (m *Moderator) SlowMode(ctx context.Context, channelID string) (on bool, wait time.Duration, err error) {
-	s, err := m.Helix.ChatSettings(ctx, m.room(channelID))
-	return s.On, s.Wait, err
-}
-
-// SetSlowMode turns slow mode on or off. If it is on, the wait between two messages of a user must
-// be 3 s to 2 min.
-func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error {
-	return m.Helix.SetSlowMode(ctx, m.room(channelID), SlowMode{On: on, Wait: wait})
-}
-
 // Left returns how many requests Twitch's request budget has room for within a duration from now; a
 // duration of 0 means now.
 func (m *Moderator) Left(within time.Duration) int { return m.Helix.Left(within) }

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // TestHelix_RefusedToken checks that a request that got a 401 is tried once more if there is
@@ -180,11 +181,12 @@ func TestHelix_MissingScope(t *testing.T) {
 	}
 	ctx, room := t.Context(), Room{srv.UserID("room"), srv.BotID()}
 	_, listing := h.ModeratedChannels(ctx, srv.BotID())
+	_, setting := h.SetChatSettings(ctx, room, journal.ChatModesChange{EmoteMode: new(true)})
 	for scope, err := range map[string]error{
 		"moderator:manage:chat_messages": h.DeleteMessage(ctx, room, "1"),
 		"moderator:manage:banned_users":  errors.Join(h.ban(ctx, room, "5", "", sending{}), h.UnbanUser(ctx, room, "5")),
 		"moderator:manage:warnings":      h.WarnUser(ctx, room, "5", "slow down"),
-		"moderator:manage:chat_settings": h.SetSlowMode(ctx, room, SlowMode{}),
+		"moderator:manage:chat_settings": setting,
 		"user:write:chat":                h.SendMessage(ctx, room.BroadcasterID, room.ModeratorID, "hello", ""),
 		"user:read:moderated_channels":   listing,
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // Addresses of Twitch's chat.
@@ -71,6 +72,10 @@ type Conn struct {
 	// each connection, and whenever Twitch reports it again. It isn't called for anonymous
 	// connections. Reading waits for it. Nil means no callback.
 	Moderates func(roomID string, yes bool)
+
+	// ModesChanged receives the modes of a channel's chat that Twitch reports: all of them with each
+	// connection, after Entered, and each change. Reading waits for it. Nil means no callback.
+	ModesChanged func(roomID string, to journal.ChatModesChange)
 
 	Logger *slog.Logger // nil logs nothing
 	Clock  clock.Clock  // the wall clock, unless a test replaces it

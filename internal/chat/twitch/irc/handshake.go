@@ -75,6 +75,7 @@ func (s *session) control(line rawLine) error {
 		if _, wanted := s.irc.report.Channel(line.channel()); wanted && !s.learnChannel(line) {
 			return s.write("PART #" + line.channel())
 		}
+		s.reportModes(line)
 	case "USERSTATE":
 		s.learnModerator(line)
 	case "NOTICE":

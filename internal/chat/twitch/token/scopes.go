@@ -21,7 +21,7 @@ var Scopes = []Scope{
 	{"moderator:manage:chat_messages", "delete messages", ""},
 	{"moderator:manage:banned_users", "time out, ban, and lift both", ""},
 	{"moderator:manage:warnings", "warn", ""},
-	{"moderator:manage:chat_settings", "set slow mode in a flood", ""},
+	{"moderator:manage:chat_settings", "set slow mode and other chat modes", ""},
 	{"user:read:moderated_channels", "see where the bot is a moderator", ""},
 	{"moderator:read:blocked_terms", "see what other moderators do, over EventSub", "eventsub"},
 	{"moderator:read:unban_requests", "see what other moderators do, over EventSub", "eventsub"},

@@ -3,7 +3,7 @@
 
 import { update } from "./state.js";
 
-/** @typedef {"palette" | "keys" | "alerts"} DialogName */
+/** @typedef {"palette" | "keys" | "alerts" | "modes"} DialogName */
 
 // openDialog opens a dialog in place of any other; an empty name closes it.
 /** @param {DialogName | ""} name */

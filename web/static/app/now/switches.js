@@ -6,6 +6,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { mayModerate, now, state, update } from "../core/state.js";
+import { ModesButton } from "./modes-button.js";
 import { Icon } from "../widgets/icon.js";
 import { authorName } from "../words/author.js";
 import { clock, seconds, wait } from "../words/time.js";
@@ -91,6 +92,7 @@ export function ChannelSwitches({ state }) {
         <${Switch} state=${state} name="raid" icon="raid" on=${t("shell.raid-start")} off=${t("shell.raid-end")} isOn=${Boolean(standing.raid)} />
         <${RaidLength} state=${state} isOn=${Boolean(standing.raid)} />
       </span>
+      <${ModesButton} state=${state} />
     </div>
   `;
 }

@@ -7,6 +7,7 @@ import { prefer } from "../core/preferences.js";
 import { fragment, labPage, linkTo, pages, shownPages } from "../core/route.js";
 import { signOut } from "../core/session.js";
 import { channelName, mayModerate } from "../core/state.js";
+import { hasModes } from "../now/modes-button.js";
 import { openNodes } from "../now/nodes.js";
 import { turn } from "../now/switches.js";
 /** @import { State } from "../core/state.js" */
@@ -71,6 +72,7 @@ function switches(state) {
     pausedBy
       ? { id: "pause", name: t("shell.resume"), icon: "play", about: t("shell.resume-about"), run: press("pause", "off") }
       : { id: "pause", name: t("shell.pause"), icon: "pause", about: t("shell.pause-about"), run: press("pause", "on") },
+    ...(hasModes(state) ? [{ id: "modes", name: t("now.modes"), icon: "message", about: t("words.mode-slow"), run: () => openDialog("modes") }] : []),
   ];
 }
 

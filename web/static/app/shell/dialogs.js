@@ -1,5 +1,5 @@
 // @ts-check
-// The dialogs that every page can open: command palette, keys, alerts. They are loaded when they
+// The dialogs that every page can open: command palette, keys, chat modes, alerts. They are loaded when they
 // are first opened.
 
 import { t } from "../../text/text.js";
@@ -19,6 +19,7 @@ const later = (name, load) => lazily(load, Unloaded, () => state.dialog === name
 const views = {
   palette: later("palette", () => import("./palette.js").then((module) => module.Palette)),
   keys: later("keys", () => import("./keys-dialog.js").then((module) => module.KeysDialog)),
+  modes: later("modes", () => import("../now/modes-dialog.js").then((module) => module.ModesDialog)),
   alerts: later("alerts", () => import("./alerts-dialog.js").then((module) => module.AlertsDialog)),
 };
 

@@ -7,6 +7,7 @@ import { linkTo } from "../core/route.js";
 import { accessName } from "./access.js";
 import { authorName } from "./author.js";
 import { ChangeList } from "./changes.js";
+import { modesChanged } from "./modes.js";
 import { OverrideWords } from "./overrides.js";
 import { silenceWords } from "./silence.js";
 import { seconds, stamp, wait } from "./time.js";
@@ -17,6 +18,7 @@ import { seconds, stamp, wait } from "./time.js";
 export const actionNames = table({
   policy: "rules.did-policy", discard: "rules.did-discard", grant: "rules.did-grant", reset: "rules.did-reset", pardon: "rules.did-pardon", unpardon: "rules.did-unpardon",
   override: "rules.did-override", exempt: "rules.did-exempt", pause: "rules.did-pause", resume: "rules.did-resume", raid: "rules.did-raid",
+  chat_modes: "rules.did-chat-modes",
   note: "rules.did-note", delete_note: "rules.did-delete-note", settings: "rules.did-settings", login: "rules.did-login",
   timeout: "rules.did-timeout", ban: "rules.did-ban", lift: "rules.did-lift",
   webhook: "rules.did-webhook", unconfirmed: "rules.did-unconfirmed",
@@ -34,7 +36,7 @@ const webhookChanges = table({
 /** @type {Record<string, string>} */
 export const actionIcons = {
   policy: "sliders", discard: "undo", grant: "grant", reset: "reset", pardon: "undo", unpardon: "reset", override: "sliders", exempt: "exempt", pause: "pause", resume: "play",
-  raid: "raid", note: "note", delete_note: "trash", settings: "sliders", timeout: "clock", ban: "ban", lift: "check",
+  raid: "raid", chat_modes: "message", note: "note", delete_note: "trash", settings: "sliders", timeout: "clock", ban: "ban", lift: "check",
   webhook: "message", unconfirmed: "alert", token_made: "key", token_ended: "key", link_made: "key", link_ended: "key", session_ended: "sign-out",
 };
 
@@ -116,6 +118,7 @@ const words = {
   resume: () => t("rules.audit-resume"),
   settings: facts,
   unconfirmed: ({ action, detail }, state) => (words[action] ?? facts)(detail ?? {}, state),
+  chat_modes: (change) => commas(modesChanged(change)),
   raid: ({ until }) => (isTime(until) ? t("rules.audit-raid-until", { time: at(until) }) : t("rules.audit-raid-end")),
 };
 

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // TestSlowMode checks that slow mode is set with both fields, within Twitch's limits, and read back
@@ -33,8 +34,8 @@ func TestSlowMode(t *testing.T) {
 		{true, 3*time.Second - 1, "", 2 * time.Minute},
 		{true, 2*time.Minute + 1, "", 2 * time.Minute},
 		{true, 0, "", 2 * time.Minute},
-		{false, 0, `{"slow_mode":false,"slow_mode_wait_time":null}`, 0},
-		{false, time.Hour, `{"slow_mode":false,"slow_mode_wait_time":null}`, 0},
+		{false, 0, `{"slow_mode":false}`, 0},
+		{false, time.Hour, `{"slow_mode":false}`, 0},
 	} {
 		before := len(srv.Requests())
 		err := moderator.SetSlowMode(ctx, room, c.on, c.wait)
@@ -61,19 +62,75 @@ func TestSlowMode(t *testing.T) {
 // TestSlowMode_CanBeSetAsRead checks that a slow mode shorter than the minimum is read as the
 // minimum.
 func TestSlowMode_CanBeSetAsRead(t *testing.T) {
-	for told, want := range map[string]SlowMode{
-		`{"slow_mode":true,"slow_mode_wait_time":1}`:     {true, 3 * time.Second},
-		`{"slow_mode":true,"slow_mode_wait_time":null}`:  {true, 3 * time.Second},
-		`{"slow_mode":true,"slow_mode_wait_time":4}`:     {true, 4 * time.Second},
-		`{"slow_mode":false,"slow_mode_wait_time":null}`: {},
+	for told, want := range map[string]time.Duration{
+		`{"slow_mode":true,"slow_mode_wait_time":1}`:     3 * time.Second,
+		`{"slow_mode":true,"slow_mode_wait_time":null}`:  3 * time.Second,
+		`{"slow_mode":true,"slow_mode_wait_time":4}`:     4 * time.Second,
+		`{"slow_mode":false,"slow_mode_wait_time":null}`: 0,
 	} {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[`+told+`]}`) }))
-		h := &Client{BaseURL: srv.URL, Token: twitchtest.TokenOf("a-token")}
-		if got, err := h.ChatSettings(t.Context(), Room{"1", "2"}); err != nil || got != want {
-			t.Errorf("%s is read as %+v, %v", told, got, err)
+		moderator := answering(t, `{"data":[`+told+`]}`)
+		if on, wait, err := moderator.SlowMode(t.Context(), "1"); err != nil || on != (want > 0) || wait != want {
+			t.Errorf("%s is read as %v %v, %v", told, on, wait, err)
 		}
-		h.Close()
-		srv.Close()
+	}
+}
+
+// answering returns a Moderator whose Helix gives one answer to all requests.
+func answering(t *testing.T, answer string) *Moderator {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
+	h := &Client{BaseURL: srv.URL, Token: twitchtest.TokenOf("a-token")}
+	t.Cleanup(func() { h.Close(); srv.Close() })
+	return &Moderator{Helix: h, UserID: func() string { return "2" }}
+}
+
+// TestChatModes checks that only the named modes are changed, that Twitch's answer says all of them,
+// and that a change that Twitch would refuse isn't sent.
+func TestChatModes(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	moderator, msg := newModerator(t, srv)
+	yes, no := new(true), new(false)
+	for _, c := range []struct {
+		change journal.ChatModesChange
+		body   string // body sent; empty for none
+		after  journal.ChatModes
+	}{
+		{journal.ChatModesChange{FollowerMode: yes, FollowerModeDuration: new(10)}, `{"follower_mode":true,"follower_mode_duration":10}`,
+			journal.ChatModes{FollowerMode: true, FollowerModeDuration: 10}},
+		{journal.ChatModesChange{EmoteMode: yes, SubscriberMode: yes}, `{"emote_mode":true,"subscriber_mode":true}`,
+			journal.ChatModes{FollowerMode: true, FollowerModeDuration: 10, EmoteMode: true, SubscriberMode: true}},
+		{journal.ChatModesChange{FollowerMode: no, EmoteMode: no, UniqueChatMode: yes}, `{"emote_mode":false,"follower_mode":false,"unique_chat_mode":true}`,
+			journal.ChatModes{SubscriberMode: true, UniqueChatMode: true}},
+		{journal.ChatModesChange{FollowerMode: yes, FollowerModeDuration: new(0)}, `{"follower_mode":true,"follower_mode_duration":0}`,
+			journal.ChatModes{FollowerMode: true, SubscriberMode: true, UniqueChatMode: true}},
+		{change: journal.ChatModesChange{}},
+		{change: journal.ChatModesChange{FollowerModeDuration: new(10)}},
+		{change: journal.ChatModesChange{FollowerMode: yes, FollowerModeDuration: new(129_601)}},
+		{change: journal.ChatModesChange{SlowMode: yes, SlowModeWait: new(2)}},
+		{change: journal.ChatModesChange{SlowMode: no, SlowModeWait: new(30)}},
+	} {
+		before := len(srv.Requests())
+		after, err := moderator.SetChatModes(t.Context(), msg.ChannelID, c.change)
+		sent := srv.Requests()[before:]
+		switch {
+		case c.body == "" && (!errors.Is(err, twitch.ErrUnsafe) || len(sent) > 0):
+			t.Errorf("%+v: %v, %d sent", c.change, err, len(sent))
+		case c.body != "" && (err != nil || len(sent) != 1 || sent[0].Body != c.body || *after != c.after):
+			t.Errorf("%s: %v, sent %+v, after it %+v", c.body, err, sent, after)
+		}
+	}
+	want := journal.ChatModes{FollowerMode: true, SubscriberMode: true, UniqueChatMode: true}
+	if got, err := moderator.Helix.ChatSettings(t.Context(), Room{BroadcasterID: msg.ChannelID}); err != nil || got != want {
+		t.Errorf("read back: %+v, %v", got, err)
+	}
+}
+
+// TestChatModes_NotSaid checks that a change is done even if Twitch's answer doesn't say the modes.
+func TestChatModes_NotSaid(t *testing.T) {
+	for _, answer := range []string{"", `{"data":[]}`, "no JSON"} {
+		after, err := answering(t, answer).SetChatModes(t.Context(), "1", journal.ChatModesChange{EmoteMode: new(true)})
+		if err != nil || after != nil {
+			t.Errorf("%q: %+v, %v", answer, after, err)
+		}
 	}
 }
 
