@@ -30,7 +30,7 @@ var rareStates = []pageState{
 	}},
 	{"row-answer", func(d *dashboard) {
 		d.Click(`.question.menu .lengths button`)
-		d.See(`document.querySelector(".of-answer [role=status]")`)
+		d.See(`document.querySelector(".of-answer .outcome")`)
 	}},
 	{"row-timeout", func(d *dashboard) { d.askInRow("other", "timeout") }},
 	{"row-grant", func(d *dashboard) { d.askInRow("grant", "grant") }},
