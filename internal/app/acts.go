@@ -23,8 +23,7 @@ type acts struct {
 	log       *slog.Logger
 }
 
-// given returns what people can do on Twitch. Rooms of other chats have
-// none.
+// given returns what people can do on Twitch. In rooms of other chats, they can do nothing.
 func (a *acts) given() control.Acts {
 	if !a.twitch.Acts() {
 		return control.Acts{}

@@ -109,6 +109,7 @@ func New(o Options) *Bot {
 	b.judging.Name, b.choosing.Name = "judging messages", "choosing the next penalty"
 	b.backlog, b.announcer = newBacklog(b), newAnnouncer(b)
 	b.slowModes = &slowModes{bot: b, floods: make(chan string, 64), channels: map[string]*channelSlowMode{}, turns: make(chan struct{}, 1)}
+	b.slowModes.load()
 	b.commands = &commands{bot: b, queues: map[string]*commandQueue{}}
 	b.notices = newNotices(b.steady)
 	return b

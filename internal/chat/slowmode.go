@@ -73,8 +73,6 @@ func (k *slowModes) reportFlood(channelID string) {
 // run manages slow mode until reading ends. It then restores the previous settings, at most until
 // acting ends.
 func (k *slowModes) run(reading, acting context.Context) {
-	k.load()
-	k.publish()
 	tick := time.NewTicker(slowModeTick)
 	defer tick.Stop()
 	for {
@@ -118,13 +116,17 @@ func (b *Bot) ChangeSlowMode(ctx context.Context, channelID string, change func(
 	return err
 }
 
-// yield leaves slow mode to a person, if the Bot has changed it.
+// yield leaves slow mode to a person, if the Bot has changed it or may soon do so.
 func (k *slowModes) yield(ctx context.Context, channelID string) {
 	b := k.channels[channelID]
-	if b == nil || !b.applied {
+	if b == nil {
 		return
 	}
+	wasApplied := b.applied
 	b.applied, b.byHand = false, true
+	if !wasApplied {
+		return
+	}
 	k.bot.options.Logger.Info("somebody has changed slow mode during the flood: it stays as it is now", "channel", channelID)
 	if _, err := k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, ""); err != nil {
 		k.bot.options.Logger.Error("the slow mode from before the flood can't be deleted: the next start may restore it", "channel", channelID, "error", err)
@@ -142,7 +144,8 @@ func (k *slowModes) publish() {
 	k.applied.Store(&applied)
 }
 
-// load loads the settings that an earlier process saved but did not restore.
+// load loads the settings that an earlier process saved but did not restore. It is called before
+// people can change slow mode.
 func (k *slowModes) load() {
 	for channelID, value := range k.bot.options.SlowModes {
 		var kept keptSlowMode
@@ -152,6 +155,7 @@ func (k *slowModes) load() {
 		}
 		k.channels[channelID] = &channelSlowMode{before: kept.Before, set: kept.Set, applied: true, until: k.bot.steady()}
 	}
+	k.publish()
 }
 
 // turnOnFor turns on the Bot's slow mode in a channel, after storing the previous setting. If the

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 // flood throttles more users than there are requests for.
@@ -214,4 +216,35 @@ func TestSlowMode_ByHandFails(t *testing.T) {
 		s.wait(2 * floodOver)
 		s.checkRequests("slow mode in 1: true 30s", "slow mode in 1: false 0s")
 	}, "delete")
+}
+
+// TestSlowMode_ByHandBeforeTheBot checks that the bot leaves the slow mode that a person sets during
+// a flood, also if it needed none itself until then.
+func TestSlowMode_ByHandBeforeTheBot(t *testing.T) {
+	testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.platform.slow = slowMode{true, time.Minute}
+		s.flood() // as slow already
+		must(t, s.bot.ChangeSlowMode(s.Context(), "1", func() error { return s.platform.SetSlowMode(s.Context(), "1", true, 3*time.Second) }))
+		for range 3 {
+			s.wait(50 * time.Second)
+			s.flood()
+		}
+		s.wait(2 * floodOver)
+		s.checkRequests("slow mode in 1: true 3s")
+	}, "delete")
+}
+
+// TestSlowMode_ByHandAtStart checks that the bot doesn't restore the slow mode from before the last
+// flood, if a person has changed it before the bot runs. The dashboard may be there earlier.
+func TestSlowMode_ByHandAtStart(t *testing.T) {
+	guard, err := chatguard.New(enforcePolicy("delete"), nil)
+	must(t, err)
+	s := &stage{T: t, settings: map[string]string{}}
+	const kept = `{"former":{"on":false,"wait":0},"ours":30000000000}`
+	s.saveSetting(kept)
+	bot := New(Options{Guard: guard, Settings: s, SlowModes: map[string]string{"1": kept}})
+	must(t, bot.ChangeSlowMode(t.Context(), "1", func() error { return nil }))
+	if left, slowed := s.savedSetting(), bot.Slowed(); left != "" || len(slowed) > 0 {
+		t.Errorf("kept %q, slowed %v", left, slowed)
+	}
 }
