@@ -127,6 +127,34 @@ func TestChatModes_Unknown(t *testing.T) {
 	})
 }
 
+// TestChatModes_Unanswered checks that the modes are unknown if Twitch says over EventSub that they
+// have changed, but not how, and that they are known again as soon as it answers.
+func TestChatModes_Unanswered(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]faketwitch.Fault{"hangs": {Status: 200, Delay: time.Hour}, "fails": {Status: 503}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newSimulation(t, oneMessageConfig(config.TransportEventSub), faketwitch.Options{Channels: []string{"gardenhour"}})
+				s.start()
+				s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+					return fault, strings.Contains(r.Path, "/chat/settings")
+				})
+				s.server.ChangeModes("gardenhour", `{"emote_mode":true}`)
+				s.advance(10 * time.Second)
+				if got := s.modes(); got != "unknown" {
+					s.Errorf("without an answer: %q", got)
+				}
+				s.server.SetHelixFaults(nil)
+				s.advance(30 * time.Second)
+				if got := s.modes(); got != "emotes" {
+					s.Errorf("with an answer: %q", got)
+				}
+			})
+		})
+	}
+}
+
 // TestChatModes_Refused checks that a moderator is told in plain words why modes can't be switched.
 // Nothing is then recorded.
 func TestChatModes_Refused(t *testing.T) {

@@ -11,8 +11,10 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// modesRetry is the delay before Twitch is asked again for chat modes after a failure.
-const modesRetry = 10 * time.Second
+const (
+	modesTimeout = 5 * time.Second  // how long Twitch may take to say chat modes
+	modesRetry   = 10 * time.Second // delay before Twitch is asked again after a failure
+)
 
 // Modes holds the chat modes of channels as Twitch has last said them. IRC sends them with each
 // change. EventSub says with a moderator's action that they have changed, and Helix is then asked,
@@ -129,6 +131,7 @@ func (m *Modes) run(ctx context.Context) error {
 }
 
 // read reads the modes of all channels that are to be read. It returns false if any can't be read.
+// These are then unknown, because what was known has probably changed.
 func (m *Modes) read(ctx context.Context) (done bool) {
 	m.mu.Lock()
 	unread := map[string]int{} // news by ID
@@ -140,9 +143,12 @@ func (m *Modes) read(ctx context.Context) (done bool) {
 	m.mu.Unlock()
 	done = true
 	for id, news := range unread {
-		answer, err := m.helix.ChatSettings(ctx, helix.Room{BroadcasterID: id})
+		asking, cancel := context.WithTimeout(ctx, modesTimeout)
+		answer, err := m.helix.ChatSettings(asking, helix.Room{BroadcasterID: id})
+		cancel()
 		if err != nil {
 			m.log.Debug("can't ask Twitch for the modes of a chat", "channel", id, "error", err)
+			m.update(id, func(c *channelModes) { c.known = nil })
 			done = false
 			continue
 		}
