@@ -67,8 +67,8 @@ go() {
 curl() { command curl --fail --silent --show-error "$@"; }
 `
 
-// TestPages_Commands runs each command of the pages that calls chatguard or its API, in the order of
-// the page, and expects that it succeeds.
+// TestPages_Commands runs each command of the pages that calls chatguard or its API, in the order
+// of the page, and expects that it succeeds.
 func TestPages_Commands(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")

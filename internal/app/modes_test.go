@@ -15,7 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// modes returns the chat modes of the channel gardenhour as the dashboard shows them, a moment later.
+// modes returns the chat modes of the channel gardenhour as the dashboard shows them, a moment
+// later.
 func (s *simulation) modes() string {
 	s.Helper()
 	s.advance(time.Second)
@@ -51,8 +52,8 @@ func (s *simulation) switchModes(change journal.ChatModesChange) error {
 	return err
 }
 
-// TestChatModes_Followed checks that the dashboard shows the chat modes that Twitch has at the start,
-// those that a person switches here, and those that anybody switches on Twitch.
+// TestChatModes_Followed checks that the dashboard shows the chat modes that Twitch has at the
+// start, those that a person switches here, and those that anybody switches on Twitch.
 func TestChatModes_Followed(t *testing.T) {
 	t.Parallel()
 	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {

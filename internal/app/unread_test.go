@@ -31,8 +31,8 @@ func (s *simulation) channels() (shown shownChannels) {
 var noDNS = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "twitch.tv", IsNotFound: true}}
 
 // TestUnread_EmptyDatabase checks that a channel whose ID was never known is listed with the reason
-// why it isn't read, and that what needs no channel works meanwhile. Once Twitch can be reached, the
-// channel has its ID.
+// why it isn't read, and that what needs no channel works meanwhile. Once Twitch can be reached,
+// the channel has its ID.
 func TestUnread_EmptyDatabase(t *testing.T) {
 	t.Parallel()
 	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {

@@ -218,8 +218,8 @@ func TestSlowMode_ByHandFails(t *testing.T) {
 	}, "delete")
 }
 
-// TestSlowMode_ByHandBeforeTheBot checks that the bot leaves the slow mode that a person sets during
-// a flood, also if it needed none itself until then.
+// TestSlowMode_ByHandBeforeTheBot checks that the bot leaves the slow mode that a person sets
+// during a flood, also if it needed none itself until then.
 func TestSlowMode_ByHandBeforeTheBot(t *testing.T) {
 	testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
 		s.platform.slow = slowMode{true, time.Minute}

@@ -15,9 +15,10 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
-// Acts are what a chat does for people: it gives and lifts timeouts and bans, and switches its modes.
-// The zero value does nothing. TimeOut, Ban, Lift and SetModes return when the chat has confirmed the act. Besides the errors named below,
-// they may return ErrUnanswered, or an error that says in plain words why the chat refused.
+// Acts are what a chat does for people: it gives and lifts timeouts and bans, and switches its
+// modes. The zero value does nothing. TimeOut, Ban, Lift and SetModes return when the chat has
+// confirmed the act. Besides the errors named below, they may return ErrUnanswered, or an error
+// that says in plain words why the chat refused.
 type Acts struct {
 	// Serves reports whether people can act in a channel. Nil means nowhere. The other funcs are
 	// only called for channels that are served.

@@ -18,8 +18,8 @@ type ChatModes struct {
 	acts    *Acts // the Chat's
 }
 
-// Change switches modes of a channel's chat for a person. It returns when the chat has confirmed the
-// change.
+// Change switches modes of a channel's chat for a person. It returns when the chat has confirmed
+// the change.
 func (c *ChatModes) Change(ctx context.Context, channelID, author string, change journal.ChatModesChange) (saved bool, err error) {
 	if c.acts.Serves == nil || c.acts.SetModes == nil || !c.acts.Serves(channelID) {
 		return false, ErrNoModes

@@ -2,8 +2,8 @@ package journal
 
 import "errors"
 
-// ChatModes are the modes of a channel's chat that say who may write, and how often. Their names and
-// units in JSON are those of Twitch's chat settings.
+// ChatModes are the modes of a channel's chat that say who may write, and how often. Their names
+// and units in JSON are those of Twitch's chat settings.
 type ChatModes struct {
 	EmoteMode            bool `json:"emote_mode"`             // only emotes may be sent
 	FollowerMode         bool `json:"follower_mode"`          // only followers may write
@@ -14,8 +14,8 @@ type ChatModes struct {
 	UniqueChatMode       bool `json:"unique_chat_mode"`    // no message may repeat another one
 }
 
-// ChatModesChange is a change of a channel's chat modes. A nil field leaves its mode as it is. It is
-// also the detail of ChatModesChanged.
+// ChatModesChange is a change of a channel's chat modes. A nil field leaves its mode as it is. It
+// is also the detail of ChatModesChanged.
 type ChatModesChange struct {
 	EmoteMode            *bool `json:"emote_mode,omitempty"`
 	FollowerMode         *bool `json:"follower_mode,omitempty"`

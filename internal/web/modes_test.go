@@ -37,8 +37,8 @@ func TestModes_Switched(t *testing.T) {
 	}
 }
 
-// TestModes_Refused checks that a bad change is refused with a sentence, and reaches neither the chat
-// nor the audit.
+// TestModes_Refused checks that a bad change is refused with a sentence, and reaches neither the
+// chat nor the audit.
 func TestModes_Refused(t *testing.T) {
 	d := dash(t)
 	refusal := errors.New("the bot isn't a moderator here: type /mod bot in the chat of somechannel")
@@ -72,8 +72,8 @@ func TestModes_Refused(t *testing.T) {
 	}
 }
 
-// TestModes_ToAllFeeds checks that modes that somebody has changed in the chat reach all dashboards,
-// and that unknown modes are left out.
+// TestModes_ToAllFeeds checks that modes that somebody has changed in the chat reach all
+// dashboards, and that unknown modes are left out.
 func TestModes_ToAllFeeds(t *testing.T) {
 	var mu sync.Mutex
 	var known *journal.ChatModes

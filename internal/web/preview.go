@@ -130,7 +130,8 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 	}, nil
 }
 
-// addNames adds the users' display names. While the database can't tell them, the logins are enough.
+// addNames adds the users' display names. While the database can't tell them, the logins are
+// enough.
 func (h *previews) addNames(ctx context.Context, channel string, users []simulate.Difference) {
 	ids := make([]string, len(users))
 	for i, u := range users {

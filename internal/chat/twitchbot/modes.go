@@ -34,7 +34,8 @@ type Modes struct {
 // channelModes are the modes of one channel.
 type channelModes struct {
 	known *journal.ChatModes // nil if they aren't known
-	// news counts what Twitch has said. An answer to a request from before the last news may be older.
+	// news counts what Twitch has said. An answer to a request from before the last news may be
+	// older.
 	news   int
 	unread bool // to be read from Helix
 }

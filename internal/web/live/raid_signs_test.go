@@ -36,8 +36,8 @@ type chat struct {
 	spam                     int // throttled messages of the same three users
 }
 
-// run runs the chat for some seconds, and returns the second in which it begins to look raided, from
-// 1 on; 0 if it doesn't.
+// run runs the chat for some seconds, and returns the second in which it begins to look raided,
+// from 1 on; 0 if it doesn't.
 func (c *raidClock) run(seconds int, what chat) (began int) {
 	say := func(user string, isFirst, isThrottled bool) {
 		c.count(&chatguard.Verdict{At: c.now, ChannelID: "7", UserID: user, Allowed: !isThrottled}, isFirst)
@@ -116,8 +116,8 @@ func TestRaidSigns_Cases(t *testing.T) {
 	}
 }
 
-// TestRaidSigns_DoNotFlicker checks that waves of a raid are one raid, that it is over half a minute
-// after the last one, and that a later raid is another one.
+// TestRaidSigns_DoNotFlicker checks that waves of a raid are one raid, that it is over half a
+// minute after the last one, and that a later raid is another one.
 func TestRaidSigns_DoNotFlicker(t *testing.T) {
 	c := newRaidClock(t, 30, 60)
 	wave, calm := chat{regulars: 1, newcomers: 20, lines: 2}, chat{regulars: 1}

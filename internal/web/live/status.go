@@ -23,8 +23,8 @@ type Channel struct {
 	// a token.
 	StreamsKnown bool `json:"streams_known,omitempty"`
 	Acts         bool `json:"acts"` // people can time users out and ban them, and switch chat modes
-	// Modes are the modes of its chat as the chat last said them. It is nil while they aren't known.
-	// People can switch them where Acts is true.
+	// Modes are the modes of its chat as the chat last said them. It is nil while they aren't
+	// known. People can switch them where Acts is true.
 	Modes *journal.ChatModes `json:"modes,omitempty"`
 	// Timeouts are those that people give with one click, where they can.
 	Timeouts control.Timeouts `json:"timeouts,omitzero"`

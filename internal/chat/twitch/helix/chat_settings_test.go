@@ -83,8 +83,8 @@ func answering(t *testing.T, answer string) *Moderator {
 	return &Moderator{Helix: h, UserID: func() string { return "2" }}
 }
 
-// TestChatModes checks that only the named modes are changed, that Twitch's answer says all of them,
-// and that a change that Twitch would refuse isn't sent.
+// TestChatModes checks that only the named modes are changed, that Twitch's answer says all of
+// them, and that a change that Twitch would refuse isn't sent.
 func TestChatModes(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	moderator, msg := newModerator(t, srv)

@@ -73,8 +73,8 @@ type Conn struct {
 	// connections. Reading waits for it. Nil means no callback.
 	Moderates func(roomID string, yes bool)
 
-	// ModesChanged receives the modes of a channel's chat that Twitch reports: all of them with each
-	// connection, after Entered, and each change. Reading waits for it. Nil means no callback.
+	// ModesChanged receives the modes of a channel's chat that Twitch reports: all of them with
+	// each connection, after Entered, and each change. Reading waits for it. Nil means no callback.
 	ModesChanged func(roomID string, to journal.ChatModesChange)
 
 	Logger *slog.Logger // nil logs nothing

@@ -44,7 +44,7 @@ function Proposal({ state, signs: { messages, times, suspicious } }) {
   `;
 }
 
-// leave moves the keyboard's focus to the switch, because the pressed button goes. A mouse leaves it
-// alone: the focus would scroll the page.
+// leave moves the keyboard's focus to the switch, because the pressed button goes. A mouse leaves
+// it alone: the focus would scroll the page.
 /** @param {MouseEvent} event */
 const leave = ({ detail }) => detail === 0 && update((s) => (s.focus = "raid"));

@@ -1,6 +1,6 @@
 // @ts-check
-// Alerts for a person who looks elsewhere: it looks like a raid, raid mode has started, something has
-// failed, many users are throttled.
+// Alerts for a person who looks elsewhere: it looks like a raid, raid mode has started, something
+// has failed, many users are throttled.
 
 import { t } from "../../text/text.js";
 import { raidSignsOf, standing } from "../core/state.js";

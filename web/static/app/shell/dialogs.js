@@ -1,6 +1,6 @@
 // @ts-check
-// The dialogs that every page can open: command palette, keys, chat modes, alerts. They are loaded when they
-// are first opened.
+// The dialogs that every page can open: command palette, keys, chat modes, alerts. They are loaded
+// when they are first opened.
 
 import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";

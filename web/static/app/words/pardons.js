@@ -13,7 +13,8 @@ const brief = 60_000; // ms; for a shorter wait, no remedy is suggested
 
 // pardonWords describes the answer to a pardon: {word, sentence, isPartial, isThrottled}. word is
 // short enough for a row. isThrottled reports whether a limit still makes the user wait long.
-// isPartial reports whether such a wait remains, or a penalty, strike or message that wasn't pardoned.
+// isPartial reports whether such a wait remains, or a penalty, strike or message that wasn't
+// pardoned.
 /** @param {Api.postChannelsUsersPardon} pardon @param {string} [zone] */
 export function pardonWords(pardon, zone) {
   const isThrottled = throttlesLong(pardon.held);
