@@ -157,7 +157,7 @@ func TestChatModes_Unanswered(t *testing.T) {
 }
 
 // TestChatModes_Refused checks that a moderator is told in plain words why modes can't be switched.
-// Nothing is then recorded.
+// The audit then has no switched modes, and without an answer, what may have been switched.
 func TestChatModes_Refused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -196,6 +196,10 @@ func TestChatModes_Refused(t *testing.T) {
 					audits, err := s.bot.Host.Store.Audits(t.Context(), journal.AuditFilter{Action: journal.ChatModesChanged, N: 10})
 					if len(audits) > 0 || err != nil {
 						s.Errorf("audit: %+v, %v", audits, err)
+					}
+					audits, err = s.bot.Host.Store.Audits(t.Context(), journal.AuditFilter{Action: journal.Unconfirmed, N: 10})
+					if isUnknown := c.says == control.ErrUnanswered.Error(); (len(audits) == 2) != isUnknown || err != nil {
+						s.Errorf("unconfirmed in the audit: %+v, %v", audits, err)
 					}
 				})
 			})

@@ -113,12 +113,13 @@ func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Du
 	}
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
-	if err = c.acts.TimeOut(ctx, t, length, reason); err != nil {
-		return done, err
-	}
+	err = c.acts.TimeOut(ctx, t, length, reason)
 	now := c.records.now().UTC()
-	done.Silence = &journal.Silence{Until: now.Add(length), At: now, By: t.Author}
-	detail := journal.TimeoutDetail{Length: length.String(), Until: done.Silence.Until, Reason: reason, Former: done.Former}
+	detail := journal.TimeoutDetail{Length: length.String(), Until: now.Add(length), Reason: reason, Former: done.Former}
+	if err != nil {
+		return done, c.records.notAmended(ctx, t, journal.UserTimedOut, detail, err)
+	}
+	done.Silence = &journal.Silence{Until: detail.Until, At: now, By: t.Author}
 	done.Saved, err = c.records.amended(ctx, t, journal.UserTimedOut, detail)
 	return done, err
 }
@@ -135,6 +136,7 @@ func (c *Silences) Ban(ctx context.Context, t journal.Target, reason string) (do
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	done.Silence = &journal.Silence{Banned: true, At: c.records.now().UTC(), By: t.Author}
+	detail := journal.BanDetail{Reason: reason, Former: done.Former}
 	switch err = c.acts.Ban(ctx, t, reason); {
 	case errors.Is(err, ErrBanned):
 		if done.Already, done.Silence.By = true, ""; done.Former != nil && done.Former.Banned {
@@ -143,9 +145,9 @@ func (c *Silences) Ban(ctx context.Context, t journal.Target, reason string) (do
 		done.Saved = c.records.commit(ctx)
 		return done, nil
 	case err != nil:
-		return Acted{}, err
+		return Acted{}, c.records.notAmended(ctx, t, journal.UserBanned, detail, err)
 	}
-	done.Saved, err = c.records.amended(ctx, t, journal.UserBanned, journal.BanDetail{Reason: reason, Former: done.Former})
+	done.Saved, err = c.records.amended(ctx, t, journal.UserBanned, detail)
 	return done, err
 }
 
@@ -174,14 +176,15 @@ func (c *Silences) lift(ctx context.Context, t journal.Target, ban bool, advice 
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	err = c.acts.Lift(ctx, t)
+	detail := journal.LiftDetail{Banned: ban, Former: done.Former}
 	if done.Already = errors.Is(err, ErrNotSilenced); err != nil && !done.Already {
-		return done, err
+		return done, c.records.notAmended(ctx, t, journal.UserLifted, detail, err)
 	}
 	if done.Already && done.Former == nil {
 		done.Saved = c.records.commit(ctx)
 		return done, nil
 	}
-	done.Saved, err = c.records.amended(ctx, t, journal.UserLifted, journal.LiftDetail{Banned: ban, Former: done.Former})
+	done.Saved, err = c.records.amended(ctx, t, journal.UserLifted, detail)
 	return done, err
 }
 

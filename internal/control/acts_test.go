@@ -249,3 +249,20 @@ func TestSilence_FromRecords(t *testing.T) {
 		want("pardoned", "", false)
 	})
 }
+
+// An act of which nobody knows whether the chat carried it out is in the audit, as not confirmed.
+func TestActs_Unanswered(t *testing.T) {
+	inActs(t, func(d *harness, f *fakeChat) {
+		f.refusal = ErrUnanswered
+		for action, act := range map[journal.AuditAction]func() error{
+			journal.UserTimedOut: func() error { return errorOf(d.Silences.TimeOut(d.Context(), anna, time.Minute, "spam", false)) },
+			journal.UserBanned:   func() error { return errorOf(d.Silences.Ban(d.Context(), anna, "spam")) },
+			journal.UserLifted:   func() error { return errorOf(d.Silences.LiftTimeout(d.Context(), anna)) },
+		} {
+			err := act()
+			if detail, ok := d.store.detail.(journal.UnconfirmedDetail); !errors.Is(err, ErrUnanswered) || !ok || detail.Action != action {
+				t.Errorf("%s: %v, the audit has %+v", action, err, d.store.detail)
+			}
+		}
+	})
+}

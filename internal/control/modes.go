@@ -29,8 +29,9 @@ func (c *ChatModes) Change(ctx context.Context, channelID, author string, change
 	}
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
+	audit := journal.Audit{Author: author, Action: journal.ChatModesChanged, ChannelID: channelID, Detail: change}
 	if err := c.acts.SetModes(ctx, channelID, change); err != nil {
-		return false, err
+		return false, c.records.failed(ctx, audit, err)
 	}
-	return c.records.add(ctx, journal.Audit{Author: author, Action: journal.ChatModesChanged, ChannelID: channelID, Detail: change})
+	return c.records.add(ctx, audit)
 }

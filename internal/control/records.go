@@ -68,7 +68,7 @@ func (r *records) amended(ctx context.Context, t journal.Target, action journal.
 // failed returns the error of a change, after adding the change to the audit as Unconfirmed if it
 // may have been made.
 func (r *records) failed(ctx context.Context, a journal.Audit, err error) error {
-	if !errors.Is(err, shared.ErrUnconfirmed) {
+	if !errors.Is(err, shared.ErrUnconfirmed) && !errors.Is(err, ErrUnanswered) {
 		return err
 	}
 	tried := journal.UnconfirmedDetail{Action: a.Action}

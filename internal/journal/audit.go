@@ -53,8 +53,8 @@ const (
 	UserBanned      AuditAction = "ban"      // a person banned the user
 	UserLifted      AuditAction = "lift"     // a person ended the user's timeout or ban
 	WebhookChanged  AuditAction = "webhook"  // a webhook was changed; see WebhookDetail.Did
-	// Unconfirmed means that a change may have been made: the shared store's reply was lost. See
-	// UnconfirmedDetail.Action.
+	// Unconfirmed means that a change may have been made: the reply of the shared store or of the
+	// chat was lost. See UnconfirmedDetail.Action.
 	Unconfirmed AuditAction = "unconfirmed"
 
 	// The following changes are about the whole installation, so they have no channel.
