@@ -107,7 +107,7 @@ func (a *acts) explainRefusal(channelID string, err error) error {
 	if held, ok := errors.AsType[*chat.HeldError](err); ok {
 		return held
 	}
-	for _, kind := range []error{twitch.ErrRejected, twitch.ErrUnsafe, twitch.ErrBusy, twitch.ErrLimited, twitch.ErrConflict} {
+	for _, kind := range []error{twitch.ErrRejected, twitch.ErrUnsafe, twitch.ErrBusy, twitch.ErrLimited, twitch.ErrConflict, chat.ErrSlowModeBusy} {
 		if errors.Is(err, kind) {
 			return err
 		}

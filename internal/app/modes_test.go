@@ -1,14 +1,17 @@
 package app_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
@@ -224,5 +227,31 @@ func TestChatModes_OnlyTwitch(t *testing.T) {
 				s.Errorf("%s: %+v", channel.Login, channel.Modes)
 			}
 		}
+	})
+}
+
+// TestChatModes_Busy checks that a moderator is told that nothing was tried while the bot waits for
+// Twitch, and that other modes can be switched meanwhile.
+func TestChatModes_Busy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSimulation(t, oneMessageConfig(config.TransportIRC), faketwitch.Options{Channels: []string{"gardenhour"}})
+		s.start()
+		answered := make(chan struct{})
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			must(t, s.bot.Bot.ChangeSlowMode(t.Context(), "another channel", func() error { <-answered; return nil }))
+		})
+		synctest.Wait()
+		if err := s.switchModes(journal.ChatModesChange{SlowMode: new(true)}); !errors.Is(err, chat.ErrSlowModeBusy) {
+			s.Error(err)
+		}
+		must(s, s.switchModes(journal.ChatModesChange{EmoteMode: new(true)}))
+		if got := s.modes(); got != "emotes" {
+			s.Errorf("shown %q", got)
+		}
+		close(answered)
+		waiting.Wait()
+		must(s, s.switchModes(journal.ChatModesChange{SlowMode: new(true)}))
 	})
 }

@@ -101,9 +101,12 @@ func (k *slowModes) inTurn(ctx context.Context, do func()) bool {
 	return true
 }
 
+// ErrSlowModeBusy means that a person's change of slow mode was not tried.
+var ErrSlowModeBusy = errors.New("the bot is changing slow mode itself and waits for the chat's answer; try again")
+
 // ChangeSlowMode calls change, with which a person changes a channel's slow mode, while the Bot
-// doesn't change it. If it succeeds, the person's slow mode stays: during a flood, the Bot doesn't
-// change it again, and after the flood it restores nothing.
+// doesn't change it. If ctx ends earlier, the error is ErrSlowModeBusy. If change succeeds, the
+// person's slow mode stays: the Bot changes it no more during a flood, and restores nothing later.
 func (b *Bot) ChangeSlowMode(ctx context.Context, channelID string, change func() error) error {
 	var err error
 	if !b.slowModes.inTurn(ctx, func() {
@@ -111,7 +114,7 @@ func (b *Bot) ChangeSlowMode(ctx context.Context, channelID string, change func(
 			b.slowModes.yield(ctx, channelID)
 		}
 	}) {
-		return ctx.Err()
+		return ErrSlowModeBusy
 	}
 	return err
 }

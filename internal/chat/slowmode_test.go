@@ -209,7 +209,7 @@ func TestSlowMode_ByHandFails(t *testing.T) {
 		s.bot.slowModes.turns <- struct{}{} // somebody else's turn
 		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 		defer cancel()
-		if err := s.bot.ChangeSlowMode(ctx, "1", func() error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.bot.ChangeSlowMode(ctx, "1", func() error { return nil }); !errors.Is(err, ErrSlowModeBusy) {
 			t.Error(err)
 		}
 		<-s.bot.slowModes.turns
