@@ -543,6 +543,13 @@ test("limits: users with custom limits are named", async () => {
   assert.ok(find(".overrides a[href='#/people?user=51']") && !find(".overrides img"));
 });
 
+test("limits: custom numbers that don't fit another kind of limit say so", async () => {
+  serveLimits();
+  answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", override: { limits: { burst: { messages: 9 } } } }], more: false, by_limit: { burst: 1 } });
+  await openLimits();
+  await see(() => text(".overrides") === "Custom limits: clara (no longer fits)");
+});
+
 test("limits: of many users with custom limits, some are named", async () => {
   serveLimits();
   answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", display_name: "Clara", override: { limits: { burst: { burst: 9 } } } }], more: true, by_limit: { burst: 731 } });

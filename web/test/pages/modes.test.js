@@ -62,6 +62,7 @@ test("modes: each button switches one mode at once", async () => {
   await pick("#slow_mode-number", "120");
   await click("#unique_chat_mode-off");
   await click("#follower_mode-on");
+  await see(() => sent().length === before + 4);
   assert.deepEqual(sent().slice(before), [
     { slow_mode: true, slow_mode_wait_time: 10 }, { slow_mode: true, slow_mode_wait_time: 120 }, { unique_chat_mode: false }, { follower_mode: true, follower_mode_duration: 10 },
   ].map((body) => ["PATCH", "/channels/7/modes", body]));

@@ -51,6 +51,7 @@ export function LimitOverrides({ name, fields, overrides }) {
 
 /** @param {{user: Overridden, own: Api.Override, fields: Fields}} props */
 function User({ user, own, fields }) {
-  const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? t("limits.one-every", { time: length(seconds(String(value))) }) : amount(Number(value))));
-  return html`<a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a> ${commas(numbers)}`;
+  const isFit = Object.keys(own).every((field) => fields[field]); // the kind of the limit may have changed since
+  const numbers = () => commas(Object.entries(own).map(([field, value]) => (fields[field].isLength ? t("limits.one-every", { time: length(seconds(String(value))) }) : amount(Number(value)))));
+  return html`<a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a> ${isFit ? numbers() : t("limits.custom-unfit")}`;
 }

@@ -3,7 +3,7 @@
 // channels says which modes are on.
 
 import { t, table } from "../../text/text.js";
-import { html, useState } from "../../vendor/htm-preact.js";
+import { html, useRef, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { Dialog } from "../widgets/dialog.js";
@@ -32,9 +32,10 @@ export function ModesDialog({ state: { channels, channel }, onClose }) {
   const [busy, setBusy] = useState(/** @type {ModeName | ""} */ (""));
   const [problem, setProblem] = useState("");
   const modes = channels.find((c) => c.id === channel)?.modes;
+  const sent = useRef(Promise.resolve());
+  // send sends a change after those before it.
   /** @param {ModeName} mode @param {ModesChange} change */
-  const send = async (mode, change) => {
-    if (busy) return;
+  const send = (mode, change) => (sent.current = sent.current.then(async () => {
     setBusy(mode);
     setProblem("");
     try {
@@ -43,7 +44,7 @@ export function ModesDialog({ state: { channels, channel }, onClose }) {
       if (!ifSignedOut(refusal)) setProblem(refusal.message);
     }
     setBusy("");
-  };
+  }));
   return html`
     <${Dialog} label=${t("now.modes")} name="modes" onClose=${onClose}>
       <p class="muted">${t("now.modes-about")}</p>
