@@ -111,11 +111,17 @@ func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Du
 	if done.Former != nil && !replace && done.Former.Outlasts(c.records.now().Add(length)) {
 		return done, c.silenced(*done.Former, "a timeout of "+chatguard.FormatWait(length)+" would be shorter")
 	}
+	return c.timeOut(ctx, t, length, journal.TimeoutDetail{Reason: reason, Former: done.Former})
+}
+
+// timeOut gives a timeout, and records it with the detail.
+func (c *Silences) timeOut(ctx context.Context, t journal.Target, length time.Duration, detail journal.TimeoutDetail) (done Acted, err error) {
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
-	err = c.acts.TimeOut(ctx, t, length, reason)
+	done.Former = detail.Former
+	err = c.acts.TimeOut(ctx, t, length, detail.Reason)
 	now := c.records.now().UTC()
-	detail := journal.TimeoutDetail{Length: length.String(), Until: now.Add(length), Reason: reason, Former: done.Former}
+	detail.Length, detail.Until = length.String(), now.Add(length)
 	if err != nil {
 		return done, c.records.notAmended(ctx, t, journal.UserTimedOut, detail, err)
 	}
@@ -173,8 +179,14 @@ func (c *Silences) lift(ctx context.Context, t journal.Target, ban bool, advice 
 	if done.Former, _ = c.Of(ctx, t); done.Former != nil && done.Former.Banned != ban {
 		return done, c.silenced(*done.Former, advice)
 	}
+	return c.end(ctx, t, ban, done.Former)
+}
+
+// end ends the timeout or ban in force. former is the one that is known.
+func (c *Silences) end(ctx context.Context, t journal.Target, ban bool, former *journal.Silence) (done Acted, err error) {
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
+	done.Former = former
 	err = c.acts.Lift(ctx, t)
 	detail := journal.LiftDetail{Banned: ban, Former: done.Former}
 	if done.Already = errors.Is(err, ErrNotSilenced); err != nil && !done.Already {

@@ -62,6 +62,7 @@ func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journa
 	dropped := 0
 	done.Silence, done.Kept, dropped = p.endPenalties(ctx, t, run)
 	done.Dropped += dropped
+	p.addRemaining(ctx, t, &done)
 	p.last.complete(t, done)
 	if done.StrikesLeft, err = p.strikes(ctx, t); err != nil {
 		return done, false, err
@@ -170,6 +171,22 @@ func (p *Pardons) endPenalties(ctx context.Context, t journal.Target, run []jour
 		result = journal.SilenceLifting
 	}
 	return result, kept, len(waited)
+}
+
+// errNotOfRun is the reason why a pardon leaves a timeout or ban in force that none of the pardoned
+// messages caused.
+var errNotOfRun = errors.New("a pardon ends only what chatguard gave for these messages: end it yourself")
+
+// addRemaining adds the timeout or ban that remains in force.
+func (p *Pardons) addRemaining(ctx context.Context, t journal.Target, done *journal.Pardon) {
+	done.Silenced = nil // an earlier pardon of these messages may have left another
+	if done.Silence != journal.NotSilenced && done.Silence != journal.SilenceKept {
+		return
+	}
+	done.Silenced, _ = p.silences.Of(ctx, t)
+	if done.Silence == journal.NotSilenced && done.Silenced != nil {
+		done.Silence, done.Kept = journal.SilenceKept, errNotOfRun.Error()
+	}
 }
 
 // errActedSince is the error if a person's timeout or ban has replaced chatguard's.

@@ -380,3 +380,21 @@ func TestPardons_Concurrent(t *testing.T) {
 		}
 	})
 }
+
+// A pardon says that a timeout remains which none of its messages caused.
+func TestPardonUser_NamesWhatRemains(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		f := &fakeChat{}
+		d.Silences.acts = f.acts()
+		d.spam(3, time.Second)
+		d.lift = ErrNotSilenced
+		f.known = journal.Silence{Until: time.Now().Add(time.Hour), At: time.Now(), By: "carla"}
+		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Silenced == nil || done.Silenced.By != "carla" {
+			t.Errorf("%+v", done)
+		}
+		f.known = journal.Silence{Until: time.Now()}
+		if done := d.pardonAnna(); done.Silence == journal.SilenceKept || done.Silenced != nil {
+			t.Errorf("after its end: %+v", done)
+		}
+	})
+}

@@ -105,11 +105,13 @@ type RaidDetail struct {
 }
 
 // TimeoutDetail is the detail of UserTimedOut. Former is the timeout or ban that it replaced.
+// Restored says that an act was undone that had replaced this timeout.
 type TimeoutDetail struct {
-	Former *Silence  `json:"former,omitempty"`
-	Length string    `json:"length"`
-	Reason string    `json:"reason,omitempty"`
-	Until  time.Time `json:"until"`
+	Former   *Silence  `json:"former,omitempty"`
+	Length   string    `json:"length"`
+	Reason   string    `json:"reason,omitempty"`
+	Restored bool      `json:"restored,omitempty"`
+	Until    time.Time `json:"until"`
 }
 
 // BanDetail is the detail of UserBanned. Former is the timeout that the ban replaced.

@@ -33,6 +33,8 @@ type Pardon struct {
 	Silence SilenceResult `json:"silence"`
 	// Kept is the reason why the user is still timed out or banned.
 	Kept string `json:"kept,omitempty"`
+	// Silenced is the timeout or ban that remains, if it is known, whoever gave it.
+	Silenced *Silence `json:"silenced,omitempty"`
 }
 
 // SilenceResult is the effect of a pardon on a timeout or ban.

@@ -192,6 +192,11 @@ func errControls(err error) error {
 	if shared := errShared(err); shared != nil {
 		return shared
 	}
+	if e, ok := errors.AsType[control.SilencedError](err); ok {
+		refused := errRefused(http.StatusConflict, err)
+		refused.Silenced = &e.Silence
+		return refused
+	}
 	status := http.StatusUnprocessableEntity
 	switch {
 	case errors.Is(err, control.ErrExemption):
@@ -200,7 +205,7 @@ func errControls(err error) error {
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
 	case errors.Is(err, control.ErrNoEntry), errors.Is(err, control.ErrNoNote):
 		status = http.StatusNotFound
-	case errors.Is(err, control.ErrNoUndo), errors.Is(err, inner.ErrPardonStale), errors.As(err, new(control.SilencedError)):
+	case errors.Is(err, control.ErrNoUndo), errors.Is(err, inner.ErrPardonStale):
 		status = http.StatusConflict
 	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced):
 		status = http.StatusServiceUnavailable

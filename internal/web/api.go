@@ -167,9 +167,9 @@ func (s *Server) userRoutes() []route {
 		{"POST /channels/{channel}/users/{id}/pardon", auth.Help, ofPath, s.amendments.pardonUser, nil},
 		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", auth.Help, ofPath, s.amendments.unpardonUser, nil},
 		{"POST /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.timeOut, nil},
-		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.endTimeout, nil},
+		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.endTimeout, []string{"given"}},
 		{"POST /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.ban, nil},
-		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.endBan, nil},
+		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.endBan, []string{"given"}},
 		{"PUT /channels/{channel}/users/{id}/override", auth.Help, ofPath, s.amendments.putOverride, nil},
 		{"DELETE /channels/{channel}/users/{id}/override", auth.Help, ofPath, s.amendments.deleteOverride, nil},
 	}

@@ -42,6 +42,7 @@ var (
 	sinceTime          = parameter{Name: "since", Description: "day, stream, or a time. Default: day.", Schema: shortText()}
 	fromTime           = parameter{Name: "from", Description: "Only messages at or after this time.", Schema: timeSchema}
 	untilTime          = parameter{Name: "until", Description: "Only messages before this time.", Schema: timeSchema}
+	actGiven           = parameter{Name: "given", Description: "When the caller gave it, as in the undo of the answer.", Schema: timeSchema}
 	beforeEntry        = parameter{Name: "before", Description: "Only entries older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
 	beforeChange       = parameter{Name: "before", Description: "Only changes older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
 	beforeRevision     = parameter{Name: "before", Description: "Only revisions with lower numbers.", Schema: wholeNumber(1, math.MaxInt32)}

@@ -203,11 +203,15 @@ var documented = map[string]about{
 		says:  "Time a user out in the chat for 1s to 14d. 409 if a ban, or a timeout that lasts longer, is known; replace confirms it.",
 		reads: typeOf[timeoutWanted](), answers: typeOf[acted]()},
 	"DELETE /channels/{channel}/users/{id}/timeout": {
-		says: "End a user's timeout, also one that somebody else gave; the answer says who. 409 if a ban is known.", answers: typeOf[acted]()},
+		says: "End a user's timeout, also one that somebody else gave; the answer says who. 409 if a ban is known. " +
+			"With given, undo one's own timeout instead: 409 if another is in force; a timeout that it replaced is given again for the rest of its time.",
+		query: params(actGiven), answers: typeOf[acted]()},
 	"POST /channels/{channel}/users/{id}/ban": {
 		says: "Ban a user from the chat until someone unbans them.", reads: typeOf[banWanted](), optional: true, answers: typeOf[acted]()},
 	"DELETE /channels/{channel}/users/{id}/ban": {
-		says: "Unban a user, also after somebody else's ban; the answer says who. 409 if a timeout is known.", answers: typeOf[acted]()},
+		says: "Unban a user, also after somebody else's ban; the answer says who. 409 if a timeout is known. " +
+			"With given, undo one's own ban instead: 409 if another is in force; a timeout that it replaced is given again for the rest of its time.",
+		query: params(actGiven), answers: typeOf[acted]()},
 	"PUT /channels/{channel}/users/{id}/override": {
 		says: "Replace a user's override.", match: accepted, reads: typeOf[chatguard.UserOverride](), answers: typeOf[amended]()},
 	"DELETE /channels/{channel}/users/{id}/override": {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/durations"
@@ -30,7 +31,8 @@ type acted struct {
 	Silenced *journal.Silence `json:"silenced,omitempty"`
 	Before   *journal.Silence `json:"before,omitempty"`
 	Already  bool             `json:"already"`
-	// Undo is the last part of the address that undoes the act with DELETE.
+	// Undo is the last part of the address that undoes the act with DELETE, unless another timeout
+	// or ban is in force by then.
 	Undo  string `json:"undo,omitempty"`
 	Saved bool   `json:"saved"`
 }
@@ -38,8 +40,10 @@ type acted struct {
 // actedOn returns the answer to an act. undo is the last part of the address that undoes it, empty
 // if nothing does.
 func actedOn(done control.Acted, undo string) acted {
-	if done.Already {
+	if done.Already || done.Silence == nil || undo == "" {
 		undo = ""
+	} else {
+		undo += "?given=" + done.Silence.At.UTC().Format(time.RFC3339Nano)
 	}
 	return acted{done.Silence, done.Former, done.Already, undo, done.Saved}
 }
@@ -74,19 +78,29 @@ func (h *amendments) ban(w http.ResponseWriter, r *http.Request, who access.Call
 	})
 }
 
-// endTimeout is DELETE …/timeout.
+// endTimeout is DELETE …/timeout. With ?given=TIME, it undoes the timeout that the caller gave then.
 func (h *amendments) endTimeout(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return h.lift(w, r, who, h.controls.Silences.LiftTimeout)
+	return h.lift(w, r, who, false, h.controls.Silences.LiftTimeout)
 }
 
-// endBan is DELETE …/ban.
+// endBan is DELETE …/ban, as endTimeout is DELETE …/timeout.
 func (h *amendments) endBan(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return h.lift(w, r, who, h.controls.Silences.LiftBan)
+	return h.lift(w, r, who, true, h.controls.Silences.LiftBan)
 }
 
 func (h *amendments) lift(
-	w http.ResponseWriter, r *http.Request, who access.Caller, lift func(context.Context, journal.Target) (control.Acted, error),
+	w http.ResponseWriter, r *http.Request, who access.Caller, ban bool, lift func(context.Context, journal.Target) (control.Acted, error),
 ) error {
+	q := problem.QueryOf(r)
+	given := q.Time("given")
+	if q.Err != nil {
+		return q.Err
+	}
+	if !given.IsZero() {
+		lift = func(ctx context.Context, t journal.Target) (control.Acted, error) {
+			return h.controls.Silences.Undo(ctx, t, ban, given)
+		}
+	}
 	return amend(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
 		done, err := lift(ctx, t)
 		return actedOn(done, ""), err

@@ -26,7 +26,7 @@ func TestTimeout_UndoneByItsAnswer(t *testing.T) {
 	d := dash(t)
 	d.stopClock()
 	timedOut := d.act("POST", "timeout", timeoutWanted{Length: "1h30m", Reason: "spam"})
-	if s := timedOut.Silenced; s == nil || s.Banned || !s.Until.Equal(d.now().Add(90*time.Minute)) || s.By != "owner" || timedOut.Undo != "timeout" || !timedOut.Saved || timedOut.Already {
+	if s := timedOut.Silenced; s == nil || s.Banned || !s.Until.Equal(d.now().Add(90*time.Minute)) || s.By != "owner" || !strings.HasPrefix(timedOut.Undo, "timeout?given=") || !timedOut.Saved || timedOut.Already {
 		t.Errorf("timed out: %+v %+v", timedOut, s)
 	}
 	user := "/api/v1/channels/" + channelID + "/users/" + spammer.ID
@@ -37,7 +37,7 @@ func TestTimeout_UndoneByItsAnswer(t *testing.T) {
 		t.Errorf("lifted: %+v", lifted)
 	}
 	banned := d.act("POST", "ban", banWanted{Reason: "spam again"})
-	if banned.Silenced == nil || !banned.Silenced.Banned || banned.Undo != "ban" {
+	if banned.Silenced == nil || !banned.Silenced.Banned || !strings.HasPrefix(banned.Undo, "ban?given=") {
 		t.Errorf("banned: %+v", banned)
 	}
 	d.act("DELETE", banned.Undo, nil)
@@ -105,6 +105,21 @@ func TestTimeout_Conflict(t *testing.T) {
 	if done := d.act("POST", "ban", nil); !done.Already || done.Undo != "" {
 		t.Errorf("banned again: %+v", done)
 	}
+}
+
+// The undo in an answer never ends what somebody else has given since, and the refusal says what is
+// in force.
+func TestTimeout_UndoIsRefused(t *testing.T) {
+	d := dash(t)
+	const user = "/api/v1/channels/7/users/42/"
+	undo := d.act("POST", "timeout", timeoutWanted{Length: "10m"}).Undo
+	d.chat.silence("42", journal.Silence{Until: d.now().Add(time.Hour), At: d.now(), By: "link:mia"})
+	d.wantProblem("another's", "DELETE", user+undo, nil, owned, http.StatusConflict, "link:mia")
+	if given := d.chat.list(); len(given) != 1 {
+		t.Errorf("%q", given)
+	}
+	d.wantProblem("no time", "DELETE", user+"timeout?given=now", nil, owned, http.StatusUnprocessableEntity, "must be a time")
+	d.act("DELETE", "timeout", nil) // a plain lift ends it
 }
 
 // Channels say whether people can act there.

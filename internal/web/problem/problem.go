@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 )
 
@@ -36,6 +37,9 @@ type Problem struct {
 
 	// Mistake is an extension: the value that is wrong in a policy or in a user's override.
 	Mistake *Mistake `json:"mistake,omitempty"`
+
+	// Silenced is an extension: the timeout or ban in force, if a request doesn't fit it.
+	Silenced *journal.Silence `json:"silenced,omitempty"`
 
 	RetryAfter int `json:"-"` // seconds for the Retry-After header; 0 for no header
 
