@@ -107,6 +107,45 @@ func TestNowPage_WaitFits(t *testing.T) {
 	}
 }
 
+// TestNowPage_SwitchesMoveNothing checks that the list stays in place if somebody presses a switch.
+func TestNowPage_SwitchesMoveNothing(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	d.say(spammer, 4)
+	d.flush()
+	w.See(spammersRow)
+	top := func() float64 {
+		return browsertest.Eval[float64](w.Window, `document.querySelector(".row").getBoundingClientRect().top`)
+	}
+	do := func(method, path string) {
+		t.Helper()
+		if a := d.do(method, channelPath+path, nil, asOwner); a.StatusCode >= 300 {
+			t.Fatalf("%s %s: %s %s", method, path, a.Status, a.body)
+		}
+	}
+	for _, width := range []int64{1400, 1280, 320} {
+		w.Must(chromedp.EmulateViewport(width, 900))
+		w.See(fmt.Sprintf(`innerWidth === %d && (document.querySelector(".folded") !== null) === (innerWidth < 1360) &&
+			(document.querySelector(".now > .figures") === null) === (innerWidth < 980)`, width))
+		before := top()
+		do("POST", "/raid")
+		do("POST", "/pause")
+		w.See(`document.querySelectorAll(".switch-state").length === 2`)
+		if after := top(); after != before {
+			t.Errorf("%d pixels: raid mode and pause move the list from %g to %g", width, before, after)
+		}
+		if isCut := browsertest.Eval[bool](w.Window, `(() => {
+			const line = document.querySelector(".switch-states").getBoundingClientRect();
+			return [...document.querySelectorAll(".switch-state > span")].some((state) => state.getBoundingClientRect().bottom > line.bottom);
+		})()`); isCut {
+			t.Errorf("%d pixels: the states of the switches overflow their line", width)
+		}
+		do("DELETE", "/raid")
+		do("POST", "/resume")
+		w.See(`document.querySelectorAll(".switch-state").length === 0`)
+	}
+}
+
 // openActivity opens the figures and the chart if they are folded.
 func (w *window) openActivity() {
 	w.Window.Helper()

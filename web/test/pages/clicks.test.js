@@ -54,6 +54,24 @@ test("clicks: what comes under a mouse at rest can't be clicked at once", () => 
   done();
 });
 
+test("clicks: a mouse that has hardly moved can't click what has come under it", () => {
+  const [one, two, done] = buttons(), { move, click } = pressing("mouse");
+  move(one, 1000);
+  move(two, 2000);
+  move(two, 2050, 51);
+  assert.equal(click(two, 2100, { clientX: 52 }), false);
+  move(two, 2200, 80); // the person has gone there
+  assert.equal(click(two, 2201, { clientX: 80 }), true);
+  let there = two;
+  document.elementFromPoint = () => there;
+  move(one, 3000, 81); // over the edge of what is still there
+  assert.equal(click(one, 3001, { clientX: 81 }), true);
+  move(two, 4000, 82);
+  assert.equal(click(two, 4001, { clientX: 82 }), false);
+  delete document.elementFromPoint;
+  done();
+});
+
 test("clicks: a held Enter key presses once, but makes new lines in a text", () => {
   const [one, , done] = buttons();
   one.insertAdjacentHTML("afterend", "<textarea></textarea>");

@@ -5,10 +5,12 @@
 // key repeats itself.
 
 const pause = 500; // ms: so fast is a second tap, and a click on something that the person hasn't seen yet
-const reach = 24; // between the taps of a double tap, px
+const reach = 24; // between the taps of a double tap, px; a mouse that has moved so far was moved on purpose
+const jitter = 4; // what a hand at rest moves a mouse, px
 
-// under is the control under the mouse; since is when it came there by itself, ms.
-let under = { x: NaN, y: NaN, control: /** @type {Element | null} */ (null), since: NaN };
+// under is the control under the mouse; since is when it came there by itself, ms, and from is where
+// the mouse was then.
+let under = { x: NaN, y: NaN, control: /** @type {Element | null} */ (null), since: NaN, from: { x: NaN, y: NaN } };
 
 // press is the last press of a button or a finger, and whether its click is ignored.
 let press = { x: NaN, y: NaN, at: NaN, isUnmeant: false };
@@ -17,9 +19,19 @@ let press = { x: NaN, y: NaN, at: NaN, isUnmeant: false };
 /** @param {PointerEvent} event */
 function look({ target, clientX: x, clientY: y, pointerType, timeStamp: at }) {
   if (pointerType !== "mouse") return;
-  const control = /** @type {Element} */ (target).closest?.("a, button, input, label, select, summary, [role=option]");
-  const isAtRest = x === under.x && y === under.y;
-  if (!isAtRest || control !== under.control) under = { x, y, control, since: isAtRest ? at : NaN };
+  const control = controlOf(target);
+  if (control !== under.control) under = { x, y, control, since: hasComeTo(x, y) ? at : NaN, from: { x, y } };
+  else under = { ...under, x, y, since: Math.hypot(x - under.from.x, y - under.from.y) < reach ? under.since : NaN };
+}
+
+/** @param {EventTarget | null} target */
+const controlOf = (target) => /** @type {Element | null} */ (target)?.closest?.("a, button, input, label, select, summary, [role=option]");
+
+// hasComeTo reports whether another control has come to the mouse, not the mouse to it.
+/** @param {number} x @param {number} y */
+function hasComeTo(x, y) {
+  const way = Math.hypot(x - under.x, y - under.y);
+  return way === 0 || (way < jitter && controlOf(document.elementFromPoint(under.x, under.y)) !== under.control);
 }
 
 // forget is called if the person has moved the page.

@@ -125,7 +125,8 @@ function RaidLength({ state: { channels, channel, raidLength }, isOn }) {
 }
 
 // SwitchStates says which switches are on, below the head of the page. A screen reader announces
-// each change, so the elements are always there.
+// each change, so the elements are always there. They have a line of their own even if all switches
+// are off, so that the list stays in place if somebody presses one.
 /** @param {{state: State}} props */
 export function SwitchStates({ state }) {
   const standing = standingOf(state);
@@ -146,7 +147,7 @@ function SwitchState({ state, name, standing }) {
     <p id="${name}-about" role="status" class=${standing ? `switch-state ${name}` : "unseen"}>
       ${standing ? html`<${Icon} name=${name} /><span>${standing}</span>` : mayModerate() && about[name]}
     </p>
-    ${isUnsaved(pressed, database) && html`<p id="${name}-unsaved" class="switch-state warn" role="status">${unsavedChange(database)}</p>`}
-    ${pressed.problem && html`<p id="${name}-problem" class="switch-state bad" role="alert">${pressed.problem}</p>`}
+    ${isUnsaved(pressed, database) && html`<p id="${name}-unsaved" class="switch-state warn" role="status" title=${unsavedChange(database)}><span>${unsavedChange(database)}</span></p>`}
+    ${pressed.problem && html`<p id="${name}-problem" class="switch-state bad" role="alert" title=${pressed.problem}><span>${pressed.problem}</span></p>`}
   `;
 }
