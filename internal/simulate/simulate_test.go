@@ -77,7 +77,7 @@ func TestJudge(t *testing.T) {
 	}
 	candidate := mustJudge(t, timeline, policyOf(bucket("burst", 1)), Overrides{})
 	differences := Differences(timeline, got, candidate, 100)
-	if fmt.Sprint(differences) != "[{1 anna 3 4} {2 berta 1 2}]" {
+	if fmt.Sprint(differences) != "[{1 anna  3 4} {2 berta  1 2}]" {
 		t.Errorf("differences: %+v", differences)
 	}
 	if few := Differences(timeline, got, candidate, 1); len(few) != 1 {

@@ -82,7 +82,7 @@ func TestSwitchPage_NothingMoves(t *testing.T) {
 		for i, width := range widths {
 			w.Must(chromedp.EmulateViewport(width, 800))
 			w.See(fmt.Sprintf("innerWidth === %d", width))
-			if on := browsertest.Eval[[]string](w.Window, places); fmt.Sprint(on) != fmt.Sprint(off[i]) || len(on) != 3 {
+			if on := browsertest.Eval[[]string](w.Window, places); fmt.Sprint(on) != fmt.Sprint(off[i]) || len(on) != 4 {
 				t.Errorf("%s, %d px: on, the switches are at %q; off, at %q", tag, width, on, off[i])
 			}
 		}
