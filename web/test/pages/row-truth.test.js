@@ -72,6 +72,8 @@ test("row: says what another person did, until the user writes again", async () 
   }
   tell({ ...silencedBy("twitch:mo", 600), ...did("pardon", "link:anna", -1) }); // the timeout is later
   await see(() => part("deed") === "timed out for 10 min by mo on Twitch");
+  tell({ ...silencedBy("twitch:mo", 600), ...did("pardon", "link:anna", 1) }); // it is still in force
+  await see(() => part("deed") === "timed out for 10 min by mo on Twitch" && title("deed") === "timed out for 10 min by mo on Twitch; pardoned by anna (link)");
   tell({ ...did("pardon", "link:anna"), at: inSeconds(1) });
   await see(() => part("deed") === "deleting…");
 });
@@ -205,4 +207,37 @@ test("row: an undo never ends what another person has done since", async () => {
   advance(1);
   tell(silencedBy("token:anna", 3600));
   await see(() => find(".question") && !undo());
+});
+
+test("row: a question about a timeout that another person has ended says so", async () => {
+  await openNow([{ ...spammer, ...silencedBy("token:anna", 600) }]);
+  await click(control("lift"));
+  await see(() => text(".question .primary") === "End timeout");
+  tell(did("lift", "token:anna"));
+  await see(() => text(".question").startsWith("neither timed out nor banned") && !find(".question .primary"));
+});
+
+test("row: an answer stays if a click elsewhere takes the focus", async () => {
+  await openNow();
+  document.hasFocus = () => true;
+  acts("POST ban", () => ({ saved: true, already: false, silenced: { banned: true, at: inSeconds(0), by: state.me.author }, undo: "ban" }));
+  await click(control("ban"));
+  find("#first-of-42").focus();
+  click(".question .primary");
+  document.activeElement.blur(); // before the answer
+  await see(() => state.held?.asks === "answer");
+  document.activeElement.blur();
+  await advance(100);
+  assert.equal(all(".question button").some((button) => button.textContent === "Undo"), true);
+  delete document.hasFocus;
+});
+
+test("row: an answer that isn't true any more says what is", async () => {
+  await openNow();
+  acts("POST timeout", () => ({ saved: true, already: false, silenced: { banned: false, at: inSeconds(0), until: inSeconds(600), by: state.me.author }, undo: "timeout" }));
+  click(control("timeout"));
+  await see(() => text(".question .outcome").startsWith("Timed out until"));
+  await advance(2000);
+  tell(silencedBy("token:anna", 3600));
+  await see(() => text(".question .outcome") === "timed out for 1 h by anna (token)");
 });

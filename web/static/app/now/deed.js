@@ -31,12 +31,15 @@ export function silenceNow(user) {
 export function deedOf(user) {
   const own = state.changes[user.user_id];
   if (own?.busy) return { word: t("now.saving"), kind: "pending", detail: "" };
-  if (own && !own.isUnsent && own.at >= Date.parse(user.at) && isLatest(own, user)) return ownWords(own);
-  const { act, silenced } = user, silence = inForce(silenced);
-  if (act && timeOf(act) >= Date.parse(user.at) && !(silence && (silences(act.action) || timeOf(silence) > timeOf(act)))) {
-    return { word: actWords(act), kind: "changed", detail: "" };
+  const { act } = user, silence = silenceNow(user);
+  const isNews = own?.problem || own?.silenced !== undefined; // a silence in force matters more than another change
+  if (own && !own.isUnsent && own.at >= Date.parse(user.at) && isLatest(own, user) && (isNews || !silence)) return ownWords(own);
+  const acted = act && timeOf(act) >= Date.parse(user.at) ? actWords(act) : "";
+  if (acted && !silence) return { word: acted, kind: "changed", detail: "" };
+  if (silence && !isPenalty(silence, user)) {
+    const word = silenceDone(silence), isOther = acted && !silences(act.action) && timeOf(act) >= timeOf(silence);
+    return { word, kind: silence.banned ? "banned" : "timed-out", detail: "", ...(isOther && { title: `${word}; ${acted}` }) };
   }
-  if (silence && !isPenalty(silence, user)) return { word: silenceDone(silence), kind: silence.banned ? "banned" : "timed-out", detail: "" };
   return user.total > 0 ? outcomeWords(user) : { word: "", kind: "", detail: "" };
 }
 
@@ -53,7 +56,7 @@ const isPenalty = ({ banned, by }, { outcome: { action, result } }) => by === "c
 // isLatest reports whether nothing that chatguard has told of a user contradicts a change of this
 // tab. If the change failed or its answer was lost, whatever was done since it was sent does.
 /** @param {Outcome} own @param {User} user */
-function isLatest(own, { act, silenced, toldAt }) {
+export function isLatest(own, { act, silenced, toldAt }) {
   const silence = inForce(silenced);
   if (own.problem) return !(own.isConflict && silence) && !(act && timeOf(act) >= own.sentAt) && !(silence && timeOf(silence) >= own.sentAt);
   if (act && timeOf(act) > (isOwn(act, own) ? own.at + echo : own.at)) return false;

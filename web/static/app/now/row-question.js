@@ -6,7 +6,7 @@ import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact
 import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
 import { nameOf, state, timeoutsHere } from "../core/state.js";
 import { Around } from "./around.js";
-import { silenceNow } from "./deed.js";
+import { deedOf, isLatest, silenceNow } from "./deed.js";
 import { ask, ban, close, controlID, exempt, grant, lift, reset, timeOut, undo } from "./question.js";
 import { Menu } from "./row-actions.js";
 import { banWarning, liftNames, liftQuestion, timeoutsByLength } from "../words/silence.js";
@@ -168,7 +168,15 @@ function Ban({ user, first, isBusy }) {
 // Lift asks whether to end a timeout or ban, and says whose it is.
 /** @param {Question} props */
 function Lift({ user, first, isBusy }) {
+  const [asked] = useState(silenceNow(user));
   const silence = silenceNow(user);
+  if (asked && !silence) {
+    return html`
+      <div class="together">
+        <span>${t("now.lift-nothing")}</span>
+        <button type="button" id=${first} onClick=${close}>${t("shell.close")}</button>
+      </div>`;
+  }
   return html`
     <div class="together">
       <span>${liftQuestion(silence, html`<bdi>${nameOf(user)}</bdi>`)}</span>
@@ -205,12 +213,13 @@ function Reset({ user, first, isBusy }) {
 }
 
 // Answer shows the outcome and a button to undo it. If a limit still throttles the user, it offers
-// a grant and a reset. question.js announces the outcome.
+// a grant and a reset. question.js announces the outcome. If something was done since, it says that
+// instead.
 /** @param {Question} props */
 function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
   return html`
     <div class="together">
-      ${outcome.sentence && html`<span class="outcome ${kindOf(outcome) === "warn" ? "warn" : ""}">${noticeOf(outcome, database)}</span>`}
+      ${outcome.sentence && html`<span class="outcome ${kindOf(outcome) === "warn" ? "warn" : ""}">${isLatest(outcome, user) ? noticeOf(outcome, database) : deedOf(user).word}</span>`}
       <${Anyway} user=${user} outcome=${outcome} />
       ${mayUndo(outcome) && !isOthers(user, outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
       ${outcome.isThrottled && html`

@@ -4,7 +4,7 @@
 
 import { t, table } from "../../text/text.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../vendor/htm-preact.js";
-import { farewell, isStanding, mayHelp, update } from "../core/state.js";
+import { farewell, isStanding, mayHelp, state, update } from "../core/state.js";
 import { fixedRows, heldRow, hold, placed, release } from "./held-row.js";
 import { controlID } from "./question.js";
 import { userRow } from "./row.js";
@@ -114,10 +114,17 @@ function holding(rows) {
     },
     /** @param {FocusEvent} event */
     onFocusCapture: (event) => holdRow(ofEvent(event), "focus"),
-    onBlurCapture: () => setTimeout(() => focusedRow() || (document.hasFocus() && release("focus"))),
+    onBlurCapture: () => setTimeout(() => focusedRow() || isAnswering() || (document.hasFocus() && release("focus"))),
     /** @param {KeyboardEvent} event */
     onKeyDown: (event) => step(event, rows),
   };
+}
+
+// isAnswering reports whether the held row shows the outcome of a change, or will. Such a row stays
+// even if a click elsewhere takes the focus, such as the second one of a double click.
+function isAnswering() {
+  const held = heldRow();
+  return held?.asks === "answer" || state.changes[held?.id]?.busy;
 }
 
 /** @type {Record<string, (at: number) => number>} */
