@@ -139,7 +139,7 @@ test("changes: a timeout and a ban are undone by lifting them", async () => {
   assert.deepEqual(sent, ["POST api/v1/channels/1/users/5/timeout"]);
   await answering(200, { saved: true, already: false, undo: "ban", silenced: { banned: true, by: "me" } }, async () => {
     const outcome = await ban("5", "spam");
-    assert.deepEqual([outcome.done, outcome.severity, outcome.undoing, mayUndo(outcome)], ["banned", "banned", { lift: "ban" }, true]);
+    assert.deepEqual([outcome.done, outcome.severity, outcome.undoing, mayUndo(outcome)], ["banned", "banned", { lift: "ban", replaced: undefined }, true]);
   });
   const undone = await answering(200, { saved: true, already: false, before: { banned: true, by: "twitch:mo" } }, async () => {
     const outcome = await undo("5", { lift: "ban" });

@@ -241,3 +241,22 @@ test("row: an answer that isn't true any more says what is", async () => {
   tell(silencedBy("token:anna", 3600));
   await see(() => text(".question .outcome") === "timed out for 1 h by anna (token)");
 });
+
+test("row: an answer that arrives after another person’s act doesn’t hide that act", async () => {
+  await openNow();
+  acts("POST timeout", () => {
+    const silenced = { banned: false, at: inSeconds(-3), until: inSeconds(597), by: state.me.author };
+    tell({ ...silencedBy("token:anna", 3600), silenced: { banned: false, at: inSeconds(-1), until: inSeconds(3599), by: "token:anna" }, at: inSeconds(-9) });
+    return { saved: true, already: false, silenced, undo: "timeout?given=x" };
+  });
+  await click(control("timeout"));
+  await see(() => find(".question") && part("deed").endsWith("by anna (token)"));
+  assert.equal(all(".question button").some((button) => button.textContent === "Undo"), false);
+});
+
+test("row: a timeout that would be shorter is asked about in words before its button", async () => {
+  await openNow();
+  acts("POST timeout", refuse(409, "the user is timed out, by link:mia", { silenced: { banned: false, until: inSeconds(3600), by: "link:mia" } }));
+  await click(control("timeout"));
+  await see(() => /In force now: a timeout by mia \(link\) until .* Yours would end sooner\.\s*Time out anyway/.test(text(".question")));
+});

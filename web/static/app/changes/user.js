@@ -12,7 +12,7 @@ import { now, state, update } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
 import { durationText, parseLength } from "../words/lengths.js";
 import { isAcrossChannels, isShared } from "../words/scopes.js";
-import { banWords, liftWords, timeoutWords } from "../words/silence.js";
+import { banWords, conflictWords, liftWords, timeoutWords, undoWords } from "../words/silence.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { Mistake } from "../core/api.js" */
@@ -32,6 +32,7 @@ import { unsavedChange } from "../words/unsaved.js";
  * @property {number} sentAt when the change was sent, ms
  * @property {Api.Silence | null} [silenced] the user's timeout or ban by this change; undefined if
  *   the change isn't about it
+ * @property {Api.Silence} [remains] the timeout or ban that a pardon has left in force
  * @property {Wanted | null} wanted the timeout that was asked for
  * @property {string} severity "timed-out" or "banned" if the user now is; as in a chip's class
  * @property {string} done the result in a few words
@@ -48,9 +49,11 @@ import { unsavedChange } from "../words/unsaved.js";
 
 /**
  * Undoing contains a pardon's ID and its time limit, or the former override and the ETag of the
- * present one, or what to lift.
+ * present one, or the
+ * last part of the address that undoes a timeout or ban, and what that replaced.
  * @typedef {object} Undoing
- * @property {"timeout" | "ban"} [lift]
+ * @property {string} [lift]
+ * @property {Api.Silence} [replaced]
  * @property {number} [pardon]
  * @property {string} [until]
  * @property {Api.UserOverride} [former]
@@ -92,8 +95,8 @@ async function change(user, action, ask, { wanted = null, ...options }, said) {
     return answered({ isSaved: body.saved, ...said(body) });
   } catch (problem) {
     if (ifSignedOut(problem)) return null;
-    const { message, mistake = null, status, isUnknown } = problem;
-    return answered({ problem: message, mistake, isConflict: status === 409, isUnknown });
+    const { message, mistake = null, silenced, status, isUnknown } = problem;
+    return answered({ problem: silenced ? conflictWords(silenced, action) : message, mistake, isConflict: status === 409, isUnknown });
   }
 }
 
@@ -195,7 +198,7 @@ export function pardon(user, zone) {
   return change(user, "pardon", "POST /pardon", {}, (answer) => {
     const { word, ...words } = pardonWords(answer, zone);
     const undoing = answer.id ? { pardon: answer.id, until: answer.undo_until } : null;
-    return { done: word, ...words, isToRead: true, undoing };
+    return { done: word, ...words, isToRead: true, undoing, remains: answer.silenced };
   });
 }
 
@@ -223,7 +226,7 @@ export async function timeOut(user, length, reason, isConfirmed, zone) {
   }
   const body = { length: durationText(ns), reason: reason.trim(), replace: isConfirmed };
   return change(user, "timeout", "POST /timeout", { body, wanted: { length, reason } }, (answer) => ({
-    ...timeoutWords(answer, state.me.author, zone), silenced: answer.silenced, undoing: answer.undo ? { lift: answer.undo } : null,
+    ...timeoutWords(answer, state.me.author, zone), silenced: answer.silenced, undoing: answer.undo ? { lift: answer.undo, replaced: answer.before } : null,
   }));
 }
 
@@ -231,7 +234,7 @@ export async function timeOut(user, length, reason, isConfirmed, zone) {
 /** @param {string} user @param {string} reason @param {string} [zone] */
 export function ban(user, reason, zone) {
   return change(user, "ban", "POST /ban", { body: { reason: reason.trim() } }, (answer) => ({
-    ...banWords(answer, state.me.author, zone), silenced: answer.silenced, isToRead: true, undoing: answer.undo ? { lift: answer.undo } : null,
+    ...banWords(answer, state.me.author, zone), silenced: answer.silenced, isToRead: true, undoing: answer.undo ? { lift: answer.undo, replaced: answer.before } : null,
   }));
 }
 
@@ -241,10 +244,10 @@ export function lift(user, what) {
   return change(user, "lift", `DELETE /${what}`, {}, (answer) => ({ ...liftWords(answer, state.me.author), silenced: null, isToRead: true }));
 }
 
-// undo undoes a pardon, lifts a timeout or ban, or restores the former override.
+// undo undoes a pardon, a timeout or a ban, or restores the former override.
 /** @param {string} user @param {Undoing} undoing */
-export function undo(user, { lift: what, pardon: id, former = {}, etag = "" }) {
-  if (what) return lift(user, what);
+export function undo(user, { lift: what, replaced, pardon: id, former = {}, etag = "" }) {
+  if (what) return change(user, "lift", `DELETE /${what}`, {}, (answer) => ({ ...undoWords(answer, replaced, state.me.author), silenced: answer.silenced ?? null, isToRead: true }));
   if (!id) return replace(user, former, etag, () => ({ done: t("words.undone"), sentence: t("words.undone-said") }));
   return change(user, "unpardon", `DELETE /pardon/${id}`, {}, (answer) => ({
     done: t("words.unpardoned"), sentence: unpardonWords(answer), isToRead: true,

@@ -9,11 +9,12 @@ import { t } from "../../text/text.js";
 // Problem is a failed request; its message is for people.
 export class Problem extends Error {
   /** @param {number} status @param {string} detail @param {Partial<Api.Problem>} [of] */
-  constructor(status, detail, { mounted = false, mistake, unconfirmed = status === 0 } = {}) {
+  constructor(status, detail, { mounted = false, mistake, silenced, unconfirmed = status === 0 } = {}) {
     super(detail);
     this.status = status; // 0 if there was no answer
     this.mounted = mounted; // the dashboard is part of another site, where people sign in
     this.isUnknown = unconfirmed; // a change may have been made although it failed
+    this.silenced = silenced; // the timeout or ban in force, if the change doesn’t fit it
     this.mistake = mistake; // the value that was refused, if it is known
   }
 }

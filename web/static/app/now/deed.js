@@ -59,8 +59,9 @@ const isPenalty = ({ banned, by }, { outcome: { action, result } }) => by === "c
 export function isLatest(own, { act, silenced, toldAt }) {
   const silence = inForce(silenced);
   if (own.problem) return !(own.isConflict && silence) && !(act && timeOf(act) >= own.sentAt) && !(silence && timeOf(silence) >= own.sentAt);
-  if (act && timeOf(act) > (isOwn(act, own) ? own.at + echo : own.at)) return false;
-  if (silence && timeOf(silence) > own.at && !isMine(silence)) return false;
+  const since = timeOf(own.silenced ?? {}) || own.at; // the answer may arrive after another person’s act
+  if (act && timeOf(act) > (isOwn(act, own) ? own.at + echo : since)) return false;
+  if (silence && timeOf(silence) > since && !isMine(silence)) return false;
   if (!own.silenced) return own.silenced === undefined || !silence || toldAt <= own.at + echo;
   if (!inForce(own.silenced) || (silence && !isMine(silence) && !isMine(own.silenced))) return false;
   return toldAt <= own.at + echo || Boolean(silence && isMine(silence));

@@ -6,7 +6,9 @@ import { t, table } from "../../text/text.js";
 import { html, useRef, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
+import { state } from "../core/state.js";
 import { Dialog } from "../widgets/dialog.js";
+import { unsavedChange } from "../words/unsaved.js";
 import { modeNames, modeTitles, numberText, numbers } from "../words/modes.js";
 /** @import { State } from "../core/state.js" */
 /** @import { ModeName, Modes, ModesChange } from "../words/modes.js" */
@@ -39,7 +41,8 @@ export function ModesDialog({ state: { channels, channel }, onClose }) {
     setBusy(mode);
     setProblem("");
     try {
-      await request("PATCH", `/channels/${encodeURIComponent(channel)}/modes`, { body: change });
+      const { body } = await request("PATCH", `/channels/${encodeURIComponent(channel)}/modes`, { body: change });
+      if (!body.saved) setProblem(unsavedChange(state.status?.database));
     } catch (refusal) {
       if (!ifSignedOut(refusal)) setProblem(refusal.message);
     }

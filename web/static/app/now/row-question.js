@@ -29,7 +29,7 @@ export function RowQuestion({ state, user, held }) {
     <div class="question ${held.asks === "menu" ? "menu" : `of-${held.asks}`}" ref=${whole} role="group" aria-label=${t("now.about", { who: nameOf(user) })}>
       <${Question} user=${user} held=${held} first=${controlID(user.user_id, "first")} isBusy=${outcome.busy ? "true" : "false"}
         outcome=${outcome} database=${state.status?.database} />
-      <p class="error" role="alert">${outcome.problem}</p>
+      <p class="error" role="alert">${!(outcome.isConflict && outcome.wanted) && outcome.problem}</p>
     </div>
   `;
 }
@@ -143,9 +143,9 @@ const Reason = ({ id, usual }) => html`
 
 // Anyway confirms a timeout that would shorten another one.
 /** @param {{user: User, outcome: Outcome}} props */
-function Anyway({ user, outcome: { isConflict, wanted } }) {
+function Anyway({ user, outcome: { isConflict, wanted, problem } }) {
   if (!isConflict || !wanted) return null;
-  return html`<button type="button" onClick=${() => timeOut(user, wanted.length, wanted.reason, true)}>${t("now.timeout-anyway")}</button>`;
+  return html`<span class="error" role="alert">${problem}</span> <button type="button" onClick=${() => timeOut(user, wanted.length, wanted.reason, true)}>${t("now.timeout-anyway")}</button>`;
 }
 
 /** @param {Question} props */
@@ -222,6 +222,7 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
       ${outcome.sentence && html`<span class="outcome ${kindOf(outcome) === "warn" ? "warn" : ""}">${isLatest(outcome, user) ? noticeOf(outcome, database) : deedOf(user).word}</span>`}
       <${Anyway} user=${user} outcome=${outcome} />
       ${mayUndo(outcome) && !isOthers(user, outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
+      ${outcome.remains && html`<button type="button" onClick=${() => ask(user, index, "lift")}>${liftNames(outcome.remains).opener}</button>`}
       ${outcome.isThrottled && html`
         <button type="button" onClick=${() => ask(user, index, "grant")}>${t("now.grant")}</button>
         <button type="button" onClick=${() => ask(user, index, "reset")}>${t("now.reset")}</button>`}

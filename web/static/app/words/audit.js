@@ -98,7 +98,7 @@ const words = {
     }),
   exempt: ({ until }) => (isTime(until) ? t("rules.audit-exempt-until", { time: at(until) }) : t("rules.audit-exempt")),
   login: ({ account }) => rich("rules.audit-login", { account: html`<bdi>${account}</bdi>` }),
-  timeout: ({ length, reason, former }) => given(t("rules.audit-timeout", { length: wait(seconds(length) * 1000) }), reason, former),
+  timeout: ({ length, reason, former, restored }) => given(t(restored ? "rules.audit-timeout-restored" : "rules.audit-timeout", { length: wait(seconds(length) * 1000) }), reason, former),
   ban: ({ reason, former }) => given(t("rules.audit-ban"), reason, former),
   lift: ({ banned, former }) => {
     if (!former?.by) return banned ? t("words.a-ban") : t("words.a-timeout");

@@ -5,6 +5,7 @@ import { commas, sentences, t } from "../../text/text.js";
 import { now } from "../core/state.js";
 import { authorName } from "./author.js";
 import { isShared } from "./scopes.js";
+import { silenceWords } from "./silence.js";
 import { upcoming, wait } from "./time.js";
 
 /** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} ThrottledBy */
@@ -20,7 +21,7 @@ export function pardonWords(pardon, zone) {
   const isThrottled = throttlesLong(pardon.held);
   const isPartial = pardon.silence === "kept" || pardon.strikes_left > 0 || pardon.has_older;
   const word = isPartial ? t("words.pardoned-partly") : isThrottled ? t("words.pardoned-throttled") : t("words.pardoned");
-  const sentence = sentences(done(pardon), ...stays(pardon), throttled(pardon.held, zone));
+  const sentence = sentences(done(pardon), ...stays(pardon, zone), throttled(pardon.held, zone));
   return { word, sentence, isPartial: isPartial || isThrottled, isThrottled };
 }
 
@@ -38,10 +39,10 @@ function done(pardon) {
   return again && !isOver ? t("words.pardoned-already-said", { by: authorName(by), what }) : t("words.pardoned-said", { what });
 }
 
-/** @param {Api.postChannelsUsersPardon} of */
-function stays({ silence, kept, deleted, strikes_left: strikes, has_older: hasOlder, messages }) {
+/** @param {Api.postChannelsUsersPardon} of @param {string | undefined} zone */
+function stays({ silence, kept, silenced, deleted, strikes_left: strikes, has_older: hasOlder, messages }, zone) {
   return [
-    silence === "kept" && t("words.silence-kept-said", { reason: kept }),
+    silence === "kept" && (silenced ? t("words.in-force-said", { silence: silenceWords(silenced, zone) }) : t("words.silence-kept-said", { reason: kept })),
     silence === "lifting" && t("words.silence-lifting-said"),
     strikes > 0 && t("words.strikes-left-said", { n: strikes }),
     hasOlder && t("words.older-said", { n: messages }),

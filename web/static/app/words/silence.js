@@ -3,6 +3,7 @@
 
 import { rich, sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
+import { now } from "../core/state.js";
 import { authorName } from "./author.js";
 import { clock, seconds, toMinute, wait } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
@@ -40,6 +41,25 @@ export function liftWords({ already, before }, me) {
     : before.banned ? [t("words.unbanned"), t("words.unbanned-said")]
     : [t("words.timeout-ended"), t("words.timeout-ended-said")];
   return { done, sentence: sentences(said, whose), severity: "" };
+}
+
+// undoWords describes the answer to the undo of a timeout or ban. replaced is the timeout that it
+// had replaced.
+/** @param {Api.deleteChannelsUsersBan} answer @param {Api.Silence | undefined} replaced @param {string} me */
+export function undoWords(answer, replaced, me) {
+  const { already, silenced } = answer, words = liftWords(answer, me);
+  if (silenced) {
+    const at = Date.parse(silenced.until ?? "");
+    return { done: t("words.timed-out", { time: toMinute(at) }), sentence: sentences(words.sentence, t("words.restored-said", { time: clock(at) })), severity: "timed-out" };
+  }
+  const isLost = !already && replaced && !replaced.banned && Date.parse(replaced.until ?? "") > now();
+  return isLost ? { ...words, sentence: sentences(words.sentence, t("words.not-restored-said")), isPartial: true } : words;
+}
+
+// conflictWords says why a change doesn't fit the timeout or ban in force.
+/** @param {Api.Silence} silence @param {string} action */
+export function conflictWords(silence, action) {
+  return sentences(t("words.in-force-said", { silence: silenceWords(silence) }), action === "timeout" ? t("words.shorter-said") : t("words.unchanged-said"));
 }
 
 /** @param {Api.Silence | undefined} before @param {string} me @param {string} [zone] */
