@@ -7,7 +7,7 @@ import { t } from "../../text/text.js";
 import { inForce, state } from "../core/state.js";
 import { authorName } from "../words/author.js";
 import { outcomeWords } from "../words/penalties.js";
-import { silenceDone } from "../words/silence.js";
+import { silenceBrief, silenceDone } from "../words/silence.js";
 /** @import { TextKey } from "../../text/text.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { User } from "../core/state.js" */
@@ -37,8 +37,8 @@ export function deedOf(user) {
   const acted = act && timeOf(act) >= Date.parse(user.at) ? actWords(act) : "";
   if (acted && !silence) return { word: acted, kind: "changed", detail: "" };
   if (silence && !isPenalty(silence, user)) {
-    const word = silenceDone(silence), isOther = acted && !silences(act.action) && timeOf(act) >= timeOf(silence);
-    return { word, kind: silence.banned ? "banned" : "timed-out", detail: "", ...(isOther && { title: `${word}; ${acted}` }) };
+    const all = silenceDone(silence), isOther = acted && !silences(act.action) && timeOf(act) >= timeOf(silence);
+    return { word: silenceBrief(silence), kind: silence.banned ? "banned" : "timed-out", detail: "", title: isOther ? `${all}; ${acted}` : all };
   }
   return user.total > 0 ? outcomeWords(user) : { word: "", kind: "", detail: "" };
 }

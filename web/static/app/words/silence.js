@@ -82,6 +82,10 @@ export function silenceDone({ banned, until, at, by }) {
   return by ? t("words.timed-out-until-by", { time, ...whose }) : t("words.timed-out", { time });
 }
 
+// silenceBrief is silenceDone without the duration, if there is an author: "timed out by anna".
+/** @param {Api.Silence} silence */
+export const silenceBrief = (silence) => (silence.by && !silence.banned ? t("words.timed-out-by", { by: authorName(silence.by) }) : silenceDone(silence));
+
 const minute = 60_000, second = 1000; // ms
 
 // rounded returns a timeout's duration as it was asked for: its beginning and end may come from
