@@ -90,6 +90,8 @@ func TestLimitsPage_Accessible(t *testing.T) {
 	w := d.open(1600, 900)
 	w.openLimits()
 	w.See(`document.querySelector(".preview table")`)
+	w.Click("#unfold-kind-0")
+	w.See(`document.querySelector("#kind-of-0 input")`)
 	w.Accessible()
 	w.visit("#/limits?try=" + url.QueryEscape("burst:burst=2,rate=9"))
 	w.See(`document.querySelector(".tried")`)

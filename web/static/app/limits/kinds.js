@@ -37,18 +37,16 @@ export function KindChoice({ limit, index, form }) {
     setKind(index, kind);
   };
   return html`
-    <ul class="kinds" role="radiogroup" aria-label=${t("limits.kinds")}>
+    <div class="kinds" role="radiogroup" aria-label=${t("limits.kinds")}>
       ${algorithmNames().map((algorithm) => {
         const kind = as(base, loaded, algorithm);
         return html`
-          <li key=${algorithm}>
-            <label>
-              <input type="radio" name=${`algorithm-${index}`} value=${algorithm} checked=${algorithm === present} onChange=${() => choose(kind)} />
-              <span><${KindWords} algorithm=${algorithm} rule=${ruleWith(kind, limit, form)} /></span>
-            </label>
-          </li>`;
+          <label key=${algorithm}>
+            <input type="radio" name=${`algorithm-${index}`} value=${algorithm} checked=${algorithm === present} onChange=${() => choose(kind)} />
+            <span><${KindWords} algorithm=${algorithm} rule=${ruleWith(kind, limit, form)} /></span>
+          </label>`;
       })}
-    </ul>
+    </div>
   `;
 }
 
