@@ -33,7 +33,7 @@ type Pardon struct {
 	Silence SilenceResult `json:"silence"`
 	// Kept is the reason why the user is still timed out or banned.
 	Kept string `json:"kept,omitempty"`
-	// Silenced is the timeout or ban that remains, if it is known, whoever gave it.
+	// Silenced is the timeout or ban that remains, if it is known, also one given on Twitch.
 	Silenced *Silence `json:"silenced,omitempty"`
 }
 

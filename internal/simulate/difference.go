@@ -10,7 +10,7 @@ import (
 type Difference struct {
 	UserID string `json:"user_id"`
 	Login  string `json:"login"` // latest login
-	// DisplayName is empty: a Timeline doesn't know it. Whoever does may add it.
+	// DisplayName is empty: a Timeline doesn't know it. The caller may add it.
 	DisplayName string `json:"display_name,omitempty"`
 	InForce     int    `json:"in_force"`
 	Candidate   int    `json:"candidate"`

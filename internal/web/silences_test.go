@@ -25,7 +25,7 @@ func (l *listener) until(user string, isWanted func(live.Throttled) bool) live.T
 }
 
 // TestSilence_OnAllDashboards checks that every open dashboard learns of a timeout, a ban and their
-// ends, whoever gave them, and that a row says when its user may really write.
+// ends, also of those given on Twitch, and that a row says when its user may really write.
 func TestSilence_OnAllDashboards(t *testing.T) {
 	d := dash(t)
 	d.stopClock()

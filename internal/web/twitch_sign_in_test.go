@@ -594,7 +594,7 @@ func TestTwitchSignIn_Limited(t *testing.T) {
 	}
 }
 
-// Whoever keeps the cookie of a sign-in can't make chatguard ask Twitch about any number of codes.
+// A client that keeps the cookie of a sign-in can't make chatguard ask Twitch about any number of codes.
 func TestTwitchSignIn_ReturnsLimited(t *testing.T) {
 	s := dashWithTwitch(t)
 	s.stopClock()

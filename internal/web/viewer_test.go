@@ -121,8 +121,8 @@ func TestViewer_WaitOfEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// Of others, a viewer sees nothing: the answer is the same whoever has used up what everyone
-// shares, and however much of it.
+// Of others, a viewer sees nothing: the answer is the same whether others have used up what
+// everyone shares, or nothing of it.
 func TestViewer_NothingAboutOthers(t *testing.T) {
 	d := dash(t, showViewers, addLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.UserWindow, Per: chatguard.PerChannel, Messages: 4, Every: time.Hour}))
 	d.stopClock()
