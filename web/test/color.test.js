@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { contrast, readable } from "../static/app/words/color.js";
@@ -18,9 +19,12 @@ test("readable: a colour that has enough contrast stays as it is", () => {
   assert.equal(readable("#ffff00", "dark"), "#ffff00");
 });
 
-test("readable: every other colour is mixed until it has, on the ground of each theme", () => {
-  const grounds = { light: [rgb("#eeeff3"), white], dark: [rgb("#22242a"), black] };
-  for (const color of ["#ff0000", "#00ff00", "#0000ff", "#ffff00", "#ffffff", "#000000", "#1e90ff", "#8a2be2", "#daa520"]) {
+test("readable: every other colour is mixed until it has, on the grounds of each theme", () => {
+  const styles = ["app.css", "style/contrast.css"].map((file) => readFileSync(new URL(`../static/${file}`, import.meta.url), "utf8")).join("");
+  const grounds = { light: [white], dark: [black] };
+  for (const [, color] of styles.matchAll(/--(?:ground|raised|sunken|hover): (#[0-9a-f]{6});/g)) grounds[contrast(rgb(color), white) < 4.5 ? "light" : "dark"].push(rgb(color));
+  assert.deepEqual([grounds.light.length, grounds.dark.length], [5, 6], "one of them is #fff");
+  for (const color of ["#ff0000", "#00ff00", "#0000ff", "#ffff00", "#ffffff", "#000000", "#1e90ff", "#8a2be2", "#daa520", "#ff4500", "#7f7fff"]) {
     for (const [theme, all] of Object.entries(grounds)) {
       const shown = readable(color, theme);
       for (const ground of shown ? all : []) assert.ok(contrast(rgb(shown), ground) >= 4.5, `${color} is ${shown} in the ${theme} theme`);
