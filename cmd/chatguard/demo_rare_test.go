@@ -120,6 +120,10 @@ var rareStates = []pageState{
 		d.Must(chromedp.Navigate(d.app.ViewerAddress(demo.First)))
 		d.See(`document.querySelector("#sign-in")`)
 	}},
+	{"setup", func(d *dashboard) {
+		d.Window = beginEvening(d.TB, laptop.width, laptop.height).Window
+		d.See(`document.querySelector("#begin")`)
+	}},
 }
 
 // labStates are the scenes of the Lab.

@@ -30,7 +30,7 @@ type firstEvening struct {
 
 // beginEvening serves the setup page and follows its link. The App that results runs until the test
 // ends.
-func beginEvening(t *testing.T, width, height int64) *firstEvening {
+func beginEvening(t testing.TB, width, height int64) *firstEvening {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{})
 	must(t, err)
