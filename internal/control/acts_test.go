@@ -250,6 +250,71 @@ func TestSilence_FromRecords(t *testing.T) {
 	})
 }
 
+// TestSilences_Recall checks that after a restart, the chat is told every timeout and ban in force
+// that the records have, however many are over, but no ban from before the given time. Of too many,
+// it is told the latest.
+func TestSilences_Recall(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		began := time.Now()
+		told := map[string]journal.Silence{}
+		acts := (&fakeChat{forgets: true}).acts()
+		acts.Recall = func(t journal.Target, s journal.Silence) { told[t.UserID] = s }
+		d.Join(Chat{Acts: acts})
+		id := chatguard.EntryID(0)
+		penalty := func(user string, p chatguard.Penalty, result journal.Result) {
+			id++
+			d.store.entries[id] = journal.Entry{ID: id, At: time.Now(), ChannelID: channel, UserID: user, MaySpeakAt: journal.OptionalTime{Time: time.Now().Add(14 * time.Hour)},
+				Penalty: p, Outcome: journal.Outcome{Entry: id, At: time.Now(), Action: p.Action, Result: result}}
+		}
+		timeout := func(length time.Duration) chatguard.Penalty {
+			return chatguard.Penalty{Action: chatguard.ActionTimeout, Duration: length}
+		}
+		act := func(user string, action journal.AuditAction, detail journal.Detail) {
+			d.store.recorded = append(d.store.recorded, journal.Audit{ID: int64(len(d.store.recorded) + 1), At: time.Now(), Author: "berta", Action: action, ChannelID: channel, UserID: user, Detail: detail})
+		}
+		penalty("long", timeout(penalties.MaxTimeout), journal.Done)
+		time.Sleep(penalties.MaxTimeout - 12*time.Hour)
+		penalty("old ban", chatguard.Penalty{Action: chatguard.ActionBan}, journal.Done)
+		act("old ban of a person", journal.UserBanned, journal.BanDetail{})
+		time.Sleep(time.Hour)
+		bansFrom := time.Now()
+		act("long, of a person", journal.UserTimedOut, journal.TimeoutDetail{Until: bansFrom.Add(12 * time.Hour)})
+		act("lifted", journal.UserTimedOut, journal.TimeoutDetail{Until: bansFrom.Add(12 * time.Hour)})
+		penalty("pardoned", timeout(12*time.Hour), journal.Done)
+		penalty("refused", timeout(12*time.Hour), journal.Failed)
+		penalty("until refill", chatguard.Penalty{Action: chatguard.ActionTimeout, UntilRefill: true}, journal.Done)
+		time.Sleep(time.Minute)
+		act("lifted", journal.UserLifted, journal.LiftDetail{})
+		act("pardoned", journal.UserPardoned, journal.EntryPardonDetail{})
+		for i := range 1200 { // more than a page
+			penalty(fmt.Sprint("over ", i), timeout(time.Second), journal.Done)
+			act(fmt.Sprint("over, of a person ", i), journal.UserTimedOut, journal.TimeoutDetail{Until: time.Now().Add(time.Second)})
+		}
+		for i := range 300 {
+			penalty(fmt.Sprint("ban ", i), chatguard.Penalty{Action: chatguard.ActionBan}, journal.Done)
+			act(fmt.Sprint("ban of a person ", i), journal.UserBanned, journal.BanDetail{})
+		}
+		time.Sleep(2 * time.Second)
+		must(t, d.Silences.Recall(t.Context(), bansFrom, 10_000))
+		if s := told["long"]; !s.Until.Equal(began.Add(penalties.MaxTimeout)) || s.By != journal.ProgramAuthor || told["long, of a person"].By != "berta" || told["until refill"].Until.IsZero() {
+			t.Errorf("the long timeouts are told as %+v, %+v and %+v", s, told["long, of a person"], told["until refill"])
+		}
+		if len(told) != 3+2*300 {
+			for _, user := range []string{"old ban", "old ban of a person", "lifted", "pardoned", "refused", "over 0", "over, of a person 0"} {
+				if _, isTold := told[user]; isTold {
+					t.Errorf("told: %s", user)
+				}
+			}
+			t.Errorf("%d are told, want 603", len(told))
+		}
+		clear(told)
+		must(t, d.Silences.Recall(t.Context(), bansFrom, 600))
+		if _, isTold := told["long"]; isTold || len(told) != 600 {
+			t.Errorf("of at most 600, %d are told; the oldest: %v", len(told), isTold)
+		}
+	})
+}
+
 // An act of which nobody knows whether the chat carried it out is in the audit, as not confirmed.
 func TestActs_Unanswered(t *testing.T) {
 	inActs(t, func(d *harness, f *fakeChat) {

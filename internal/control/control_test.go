@@ -110,6 +110,19 @@ func (m *memory) Entries(_ context.Context, wanted journal.EntryFilter) (entries
 	return entries, m.err
 }
 
+func (m *memory) Silencing(_ context.Context, since time.Time, isWanted func(*journal.Entry) bool, n int) (entries []journal.Entry, err error) {
+	seen := map[journal.Target]bool{}
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(m.entries))) {
+		e := m.entries[id]
+		t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID}
+		if !e.At.Before(since) && !seen[t] && isWanted(&e) && len(entries) < n {
+			entries = append(entries, e)
+		}
+		seen[t] = true
+	}
+	return entries, m.err
+}
+
 func (m *memory) SaveRevision(_ context.Context, r journal.Revision) (journal.Revision, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,12 +149,12 @@ func (m *memory) Revisions(context.Context, string, int, int) ([]journal.Revisio
 
 func (m *memory) CurrentRevisions(context.Context) ([]journal.Revision, error) { return nil, m.err }
 
-// Audits filters by channel, user and action. Details are as from a database.
+// Audits filters by channel, user, action and ID. Details are as from a database.
 func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits []journal.Audit, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range slices.Backward(m.recorded) {
-		if a.ChannelID != wanted.ChannelID || a.UserID != wanted.UserID || wanted.Action != "" && a.Action != wanted.Action || len(audits) == wanted.N {
+		if wanted.ChannelID != "" && a.ChannelID != wanted.ChannelID || wanted.UserID != "" && a.UserID != wanted.UserID || wanted.Before != 0 && a.ID >= wanted.Before || wanted.Action != "" && a.Action != wanted.Action || len(audits) == wanted.N {
 			continue
 		}
 		data, err := json.Marshal(a.Detail)

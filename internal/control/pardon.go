@@ -195,8 +195,8 @@ var errActedSince = errors.New("a person has timed out or banned this user since
 // liftPenalty lifts the user's timeout or ban, unless a person gave one with the dashboard after
 // the time of the user's newest pardoned message. After a restart, only the audit knows that.
 func (p *Pardons) liftPenalty(ctx context.Context, t journal.Target, newest time.Time) error {
-	act, _, err := p.silences.lastAct(ctx, t)
-	switch {
+	acts, err := p.silences.actsOf(ctx, t)
+	switch act := acts.last; {
 	case err != nil:
 		return p.records.trouble(err)
 	case act.At.After(newest) && silenceOf(act).IsInForce(p.records.now()):

@@ -29,6 +29,10 @@ type Store interface {
 	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
 	// Entries returns the matching journal entries, newest first, including pending ones.
 	Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error)
+	// Silencing returns stored entries since a time whose timeout or ban was carried out, if
+	// isWanted reports true for them: the newest such entry of each user of each channel. It
+	// returns the newest n, newest first.
+	Silencing(ctx context.Context, since time.Time, isWanted func(*journal.Entry) bool, n int) ([]journal.Entry, error)
 	// Audits returns the matching changes, newest first.
 	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
 }

@@ -1,10 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/penalties"
 )
@@ -25,71 +27,97 @@ func (c *Silences) Of(ctx context.Context, t journal.Target) (s *journal.Silence
 		}
 		return nil, s.Until
 	}
-	last, pardonedAt, err := c.lastAct(ctx, t)
+	r, err := c.actsOf(ctx, t)
 	if err != nil {
 		c.records.log.Warn("a user's last changes can't be read", "error", err)
 		return nil, endedAt
 	}
-	given, at, err := c.lastPenalty(ctx, t)
-	if err != nil {
+	if r.given, err = c.lastPenalty(ctx, t); err != nil {
 		c.records.log.Warn("a user's last entries can't be read", "error", err)
 		return nil, endedAt
 	}
-	switch {
-	case given != nil && at.After(pardonedAt) && at.After(last.At):
-		return given, endedAt
-	case last.Action == journal.UserLifted:
-		return nil, last.At
-	case last.Action == "" || !silenceOf(last).IsInForce(c.records.now()):
-		return nil, endedAt
-	}
-	act := silenceOf(last)
-	return &act, endedAt
+	return r.silence(c.records.now())
 }
 
-// Recall tells the chat the timeouts and bans in force from before the start, so that it knows them
-// like those that it reports. It reads the latest n of each kind from the records.
-func (c *Silences) Recall(ctx context.Context, n int) error {
+// Recall tells the chat the timeouts and bans from before the start that are still in force, so
+// that it knows them like those that it reports. It leaves out bans that were given before a time.
+// Of more than n, it tells the latest.
+func (c *Silences) Recall(ctx context.Context, bansFrom time.Time, n int) error {
 	if c.acts.Recall == nil {
 		return nil
 	}
-	targets, err := c.recorded(ctx, n)
-	for _, t := range targets {
-		if s, _ := c.Of(ctx, t); s != nil {
-			c.acts.Recall(t, *s)
+	now := c.records.now()
+	since := now.Add(-penalties.MaxTimeout)
+	isWanted := func(s *journal.Silence) bool { return s.IsInForce(now) && !(s.Banned && s.At.Before(bansFrom)) }
+	users, err := c.actsSince(ctx, since)
+	if err != nil {
+		return err
+	}
+	entries, err := c.records.store.Silencing(ctx, since, func(e *journal.Entry) bool {
+		s := penaltyOf(e)
+		return s != nil && isWanted(s)
+	}, n)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		e := &entries[i]
+		recordOf(users, e.ChannelID, e.UserID).given = penaltyOf(e)
+	}
+	type recalled struct {
+		journal.Target
+		journal.Silence
+	}
+	var all []recalled
+	for t, r := range users {
+		if s, _ := r.silence(now); s != nil && isWanted(s) && c.CanAct(t.ChannelID) {
+			all = append(all, recalled{t, *s})
 		}
 	}
-	return err
+	slices.SortFunc(all, func(a, b recalled) int {
+		return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ChannelID, b.ChannelID), strings.Compare(a.UserID, b.UserID))
+	})
+	for _, r := range all[:min(n, len(all))] {
+		if _, ok := c.Known(r.ChannelID, r.UserID); !ok {
+			c.acts.Recall(r.Target, r.Silence)
+		}
+	}
+	return nil
 }
 
-// recorded returns users whose timeout or ban is among the latest n in the audit or the latest n in
-// the journal, each once. Of says whether one is in force.
-func (c *Silences) recorded(ctx context.Context, n int) (targets []journal.Target, err error) {
-	seen := map[journal.Target]bool{}
-	add := func(channelID, userID string) {
-		if t := (journal.Target{ChannelID: channelID, UserID: userID}); !seen[t] {
-			seen[t], targets = true, append(targets, t)
-		}
-	}
-	for _, action := range []journal.AuditAction{journal.UserTimedOut, journal.UserBanned} {
-		changes, err := c.records.store.Audits(ctx, journal.AuditFilter{Action: action, N: n})
+// auditPage is how many changes are read at once.
+const auditPage = 1000
+
+// actsSince returns what people did to users since a time.
+func (c *Silences) actsSince(ctx context.Context, since time.Time) (users map[journal.Target]*silenceRecord, err error) {
+	users = map[journal.Target]*silenceRecord{}
+	for before := int64(0); ; {
+		changes, err := c.records.store.Audits(ctx, journal.AuditFilter{Before: before, N: auditPage})
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range changes {
-			add(a.ChannelID, a.UserID)
+			if a.At.Before(since) {
+				return users, nil
+			}
+			if silenceActions[a.Action] {
+				recordOf(users, a.ChannelID, a.UserID).note(a)
+			}
 		}
+		if len(changes) < auditPage {
+			return users, nil
+		}
+		before = changes[len(changes)-1].ID
 	}
-	for _, action := range []chatguard.Action{chatguard.ActionTimeout, chatguard.ActionBan} {
-		entries, err := c.records.store.Entries(ctx, journal.EntryFilter{Action: string(action), Result: journal.Done, N: n})
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			add(e.ChannelID, e.UserID)
-		}
+}
+
+// recordOf returns the record of a user, which it adds if there is none.
+func recordOf(users map[journal.Target]*silenceRecord, channelID, userID string) *silenceRecord {
+	t := journal.Target{ChannelID: channelID, UserID: userID}
+	if users[t] == nil {
+		users[t] = &silenceRecord{}
 	}
-	return targets, nil
+	return users[t]
 }
 
 // Known returns a user's last timeout or ban as the chat knows it, even if it is over; ok is false
@@ -101,21 +129,63 @@ func (c *Silences) Known(channelID, userID string) (s journal.Silence, ok bool) 
 	return c.acts.Silence(channelID, userID)
 }
 
-// lastAct returns the last timeout, ban or lift that a person gave a user here; the zero Audit if
-// there is none. endedAt is when the user was last pardoned, which lifts earlier penalties.
-func (c *Silences) lastAct(ctx context.Context, t journal.Target) (last journal.Audit, endedAt time.Time, err error) {
+// silenceRecord is what the records have about a user's timeout or ban.
+type silenceRecord struct {
+	last       journal.Audit    // the last timeout, ban or lift by a person; zero if there is none
+	pardonedAt time.Time        // the last pardon, which lifts earlier penalties
+	given      *journal.Silence // the last penalty in force; nil if there is none
+}
+
+// silenceActions are the changes that a silenceRecord notes.
+var silenceActions = map[journal.AuditAction]bool{
+	journal.UserTimedOut: true, journal.UserBanned: true, journal.UserLifted: true, journal.UserPardoned: true,
+}
+
+// note adds a change. The latest one comes first.
+func (r *silenceRecord) note(a journal.Audit) {
+	switch {
+	case !silenceActions[a.Action]:
+	case a.Action != journal.UserPardoned && r.last.Action == "":
+		r.last = a
+	case a.Action == journal.UserPardoned && r.pardonedAt.IsZero():
+		r.pardonedAt = a.At
+	}
+}
+
+// silence returns the timeout or ban in force, or nil if there is none. If the last one was lifted,
+// endedAt is when.
+func (r *silenceRecord) silence(now time.Time) (s *journal.Silence, endedAt time.Time) {
+	switch {
+	case r.given != nil && r.given.At.After(r.pardonedAt) && r.given.At.After(r.last.At):
+		return r.given, endedAt
+	case r.last.Action == journal.UserLifted:
+		return nil, r.last.At
+	case r.last.Action == "" || !silenceOf(r.last).IsInForce(now):
+		return nil, endedAt
+	}
+	act := silenceOf(r.last)
+	return &act, endedAt
+}
+
+// actsOf reads what people last did to a user.
+func (c *Silences) actsOf(ctx context.Context, t journal.Target) (r silenceRecord, err error) {
 	changes, err := c.records.store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
 	for _, a := range changes {
-		switch a.Action {
-		case journal.UserTimedOut, journal.UserBanned, journal.UserLifted:
-			return a, endedAt, err
-		case journal.UserPardoned:
-			if endedAt.IsZero() {
-				endedAt = a.At
-			}
+		r.note(a)
+	}
+	return r, err
+}
+
+// lastPenalty returns the timeout or ban in force that chatguard last gave a user as a penalty; nil
+// if there is none.
+func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (*journal.Silence, error) {
+	entries, err := c.records.store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
+	for i := range entries {
+		if s := penaltyOf(&entries[i]); s != nil && s.IsInForce(c.records.now()) {
+			return s, err
 		}
 	}
-	return last, endedAt, err
+	return nil, err
 }
 
 // silenceOf returns the timeout or ban that a person gave.
@@ -127,25 +197,13 @@ func silenceOf(a journal.Audit) journal.Silence {
 	return s
 }
 
-// lastPenalty returns the timeout or ban in force that chatguard last gave a user as a penalty; nil
-// if there is none. at is when it was given.
-func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (s *journal.Silence, at time.Time, err error) {
-	entries, err := c.records.store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
-	for _, e := range entries {
-		o := e.Outcome
-		if o.Result != journal.Done || o.Action != e.Penalty.Action || !penalties.Silences(o.Action) {
-			continue
-		}
-		s := journal.Silence{Banned: o.Action == chatguard.ActionBan, At: o.At.UTC(), By: journal.ProgramAuthor}
-		switch {
-		case e.Penalty.UntilRefill:
-			s.Until = e.MaySpeakAt.Time
-		case !s.Banned:
-			s.Until = o.At.Add(e.Penalty.Duration).UTC()
-		}
-		if s.IsInForce(c.records.now()) {
-			return &s, o.At, err
-		}
+// penaltyOf returns the timeout or ban that chatguard gave as the penalty of an entry; nil if it
+// gave none.
+func penaltyOf(e *journal.Entry) *journal.Silence {
+	o := e.Outcome
+	if o.Result != journal.Done || o.Action != e.Penalty.Action || !penalties.Silences(o.Action) {
+		return nil
 	}
-	return nil, at, err
+	s := e.Silence(o.At)
+	return &s
 }

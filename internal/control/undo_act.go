@@ -49,7 +49,8 @@ func (c *Silences) Undo(ctx context.Context, t journal.Target, ban bool, given t
 // restOfReplaced returns how long the timeout would still last that the author's act at that time
 // has replaced; 0 if it replaced none, or if that isn't known.
 func (c *Silences) restOfReplaced(ctx context.Context, t journal.Target, given time.Time) (time.Duration, error) {
-	act, _, err := c.lastAct(ctx, t)
+	acts, err := c.actsOf(ctx, t)
+	act := acts.last
 	if err != nil || act.Author != t.Author || !isSameTime(act.At, given) {
 		return 0, err
 	}

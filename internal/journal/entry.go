@@ -84,6 +84,19 @@ func (e *Entry) Verdict() chatguard.Verdict {
 	return v
 }
 
+// Silence returns the timeout or ban that the entry's penalty is, as given at a time.
+func (e *Entry) Silence(at time.Time) Silence {
+	s := Silence{Banned: e.Penalty.Action == chatguard.ActionBan, At: at.UTC(), By: ProgramAuthor}
+	switch {
+	case s.Banned:
+	case e.Penalty.UntilRefill:
+		s.Until = e.MaySpeakAt.Time
+	default:
+		s.Until = s.At.Add(e.Penalty.Duration)
+	}
+	return s
+}
+
 // MostMerged is the longest timeout that replaces several penalties, none of which was a timeout.
 const MostMerged = 10 * time.Minute
 

@@ -76,17 +76,37 @@ func (s *journalTable) Throttled(ctx context.Context, at time.Time, n int) ([]jo
 		ORDER BY id DESC LIMIT ?`, at.UnixNano(), n)
 }
 
+// Silencing returns stored entries since a time whose timeout or ban was carried out, if isWanted
+// reports true for them: the newest such entry of each user of each channel. It returns the newest
+// n, newest first.
+func (s *journalTable) Silencing(ctx context.Context, since time.Time, isWanted func(*journal.Entry) bool, n int) ([]journal.Entry, error) {
+	entries := []journal.Entry{}
+	err := eachEntry(ctx, s.db, func(e journal.Entry) {
+		if len(entries) < n && isWanted(&e) {
+			entries = append(entries, e)
+		}
+	}, `SELECT `+entryColumns+` FROM journal WHERE id IN (
+			SELECT max(id) FROM `+journalByTime+` WHERE at >= ? AND outcome_result = 'done' AND outcome_action IN ('timeout', 'ban')
+			GROUP BY channel_id, user_id)
+		ORDER BY id DESC`, since.UnixNano())
+	return entries, err
+}
+
 func queryEntries(ctx context.Context, db database, query string, args ...any) ([]journal.Entry, error) {
 	entries := []journal.Entry{}
-	err := db.Query(ctx, func(rows *sql.Rows) error {
+	err := eachEntry(ctx, db, func(e journal.Entry) { entries = append(entries, e) }, query, args...)
+	return entries, err
+}
+
+func eachEntry(ctx context.Context, db database, each func(journal.Entry), query string, args ...any) error {
+	return db.Query(ctx, func(rows *sql.Rows) error {
 		e, err := scanEntry(rows)
 		if err != nil {
 			return fmt.Errorf("%s: journal entry %d can't be read (%w): restore a backup, or delete that row", db, e.ID, err)
 		}
-		entries = append(entries, e)
+		each(e)
 		return nil
 	}, query, args...)
-	return entries, err
 }
 
 func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {

@@ -3,6 +3,7 @@ package persist
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,37 @@ func TestJournal_IDsContinue(t *testing.T) {
 	}
 	if v := say(t, g, "u", start); v.EntryID != last+1 {
 		t.Errorf("got entry %d, want %d", v.EntryID, last+1)
+	}
+}
+
+// TestSilencing checks that each user's newest timeout or ban is found that was carried out since a
+// time and that is wanted.
+func TestSilencing(t *testing.T) {
+	t.Parallel()
+	s, g := openWithGuard(t, nil)
+	wanted := map[chatguard.EntryID]bool{2: true, 3: true, 5: true, 6: true}
+	for id, user := range []string{"u1", "u1", "u1", "u2", "u3", "u4", "u5"} {
+		m, v := throttledMessage(id+1, "c1", user, time.Second)
+		if v.At = start.Add(time.Hour); user == "u5" {
+			v.At = start
+		}
+		s.Observe(m, v)
+	}
+	for id := range 7 {
+		s.Report(outcome(id+1, journal.Done, ""))
+	}
+	s.Report(journal.Outcome{Entry: 5, At: start.Add(time.Second), Action: chatguard.ActionBan, Result: journal.Done})
+	s.Report(outcome(6, journal.Failed, ""))
+	s.mustFlush(t, g)
+	for n, want := range map[int][]int{10: {5, 3}, 1: {5}} {
+		entries, err := s.Silencing(ctx, start.Add(time.Hour), func(e *journal.Entry) bool { return wanted[e.ID] }, n)
+		var ids []int
+		for _, e := range entries {
+			ids = append(ids, int(e.ID))
+		}
+		if err != nil || !slices.Equal(ids, want) {
+			t.Errorf("of at most %d, found %v, want %v (%v)", n, ids, want, err)
+		}
 	}
 }
 

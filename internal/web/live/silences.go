@@ -4,13 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/penalties"
 )
-
-// maxRecalled is how many of the latest timeouts and bans of each kind are read at the start.
-const maxRecalled = 200
 
 // Silenced updates a user's timeout or ban after the chat has reported a change. If the user isn't
 // listed, the board gets a row for them; login may be empty. Silenced never blocks.
@@ -47,15 +43,8 @@ func (m *Model) assumeSilence(e *journal.Entry, now time.Time) {
 	if e.Outcome.Result == journal.Observed || !penalties.Silences(e.Penalty.Action) || m.acts(e.ChannelID) {
 		return
 	}
-	s := &journal.Silence{Banned: e.Penalty.Action == chatguard.ActionBan, At: e.At, By: journal.ProgramAuthor}
-	switch {
-	case s.Banned:
-	case e.Penalty.UntilRefill:
-		s.Until = e.MaySpeakAt.Time
-	default:
-		s.Until = s.At.Add(e.Penalty.Duration)
-	}
-	m.board.assume(rowKey{e.ChannelID, e.UserID}, s, now)
+	s := e.Silence(e.At)
+	m.board.assume(rowKey{e.ChannelID, e.UserID}, &s, now)
 }
 
 // nameUsers reads from the store the names of users who are listed although they haven't written,
@@ -82,13 +71,13 @@ func (m *Model) nameUsers(ctx context.Context) {
 	}
 }
 
-// recallSilences makes the chat know the timeouts and bans from before the start. Silenced then
-// puts them on the board.
+// recallSilences makes the chat know the timeouts and bans from before the start that the board
+// lists. Silenced then puts them there.
 func (m *Model) recallSilences(ctx context.Context) {
 	if m.opts.Controls == nil {
 		return
 	}
-	if err := m.opts.Controls.Silences.Recall(ctx, maxRecalled); err != nil && ctx.Err() == nil {
+	if err := m.opts.Controls.Silences.Recall(ctx, m.opts.Guard.Now().Add(-bansListed), MaxRows); err != nil && ctx.Err() == nil {
 		m.opts.Log.Warn("the timeouts and bans from before the start can't be read", "error", err)
 	}
 }
