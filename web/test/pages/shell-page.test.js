@@ -192,7 +192,9 @@ test("channels: one of several, in the address", async () => {
   answer("frame", { ...frame("7"), channels: [channel] });
   await goTo("now?channel=8");
   hangUp();
-  await see(() => find(".row") && text("header .channel") === "#somechannel");
+  await see(() => text("main").includes("There is no channel at this address that you can open.") && text("header .channel") === "#somechannel");
+  await click("main a");
+  await see(() => find(".row") && location.hash === "#/now");
   assert.deepEqual([...feeds].map(({ address }) => new URL(address).searchParams.get("channel")), ["7"]);
 });
 
@@ -326,4 +328,29 @@ test("alerts: only what begins, on this browser's wish", async () => {
   await click("#alert-notify");
   await click("#alert-notify");
   await see(() => text(".alerts-dialog").includes("Your browser blocks notifications from this page.") && !find("#alert-notify").checked);
+});
+
+test("address: of no page", async () => {
+  await open();
+  for (const address of ["nowhere", "limit", "toString", "nowhere?channel=1"]) {
+    location.hash = `#/${address}`;
+    await see(() => text("main h1") === "Page not found");
+    assert.ok(text("main").includes("There is no page at this address.") && !find(".users") && !find("nav [aria-current]"));
+    assert.match(document.title, /Page not found · chatguard$/);
+    assert.equal(text("main a"), "Go to Now");
+    await click("main a");
+    await see(() => text("main h1") === "Now" && find(".users"));
+  }
+  location.hash = "#";
+  await see(() => location.hash === "" && text("main h1") === "Now" && find(".users"));
+});
+
+test("address: of a channel that the user can't open", async () => {
+  await open("people?channel=8");
+  await see(() => text("main h1") === "Page not found" && text("main").includes("There is no channel at this address that you can open."));
+  send({ type: "status", status: usualStatus, channels: [channel, second] });
+  answer("frame", { ...usualAnswer("frame"), channel: "8", channels: [channel, second] });
+  await see(() => text("main h1") === "People" && document.title.endsWith("People · #second · chatguard"));
+  location.hash = "#/now?channel=9";
+  await see(() => text("main h1") === "Page not found" && !find(".users"));
 });

@@ -20,15 +20,22 @@ export const shownPages = () => /** @type {Page[]} */ (Object.keys(pages)).filte
 // labPage is the Lab, a document of its own beside the dashboard.
 export const labPage = "lab";
 
-// parse reads a fragment. code is the code of a sign-in link, or empty. query contains all
-// parameters except the channel.
+// parse reads a fragment. If it names no page, the page is Now, and isUnknown is true unless the
+// fragment is empty. code is the code of a sign-in link, or empty. query contains all parameters
+// except the channel.
 /** @param {string} fragment */
 export function parse(fragment) {
-  if (fragment.startsWith("#signin=")) return { page: /** @type {Page} */ ("now"), channel: "", query: {}, code: fragment.slice("#signin=".length) };
+  if (fragment.startsWith("#signin=")) return { page: /** @type {Page} */ ("now"), isUnknown: false, channel: "", query: {}, code: fragment.slice("#signin=".length) };
   const [path, search] = fragment.replace(/^#\/?/, "").split("?");
   const { channel = "", ...query } = Object.fromEntries(new URLSearchParams(search));
-  return { page: Object.hasOwn(pages, path) ? /** @type {Page} */ (path) : "now", channel, query, code: "" };
+  const isPage = Object.hasOwn(pages, path);
+  return { page: isPage ? /** @type {Page} */ (path) : "now", isUnknown: !isPage && path !== "", channel, query, code: "" };
 }
+
+// isMissing reports whether the address names a page that doesn't exist, or a channel that the user
+// can't open.
+/** @param {State} of */
+export const isMissing = ({ isUnknown, wanted, channels }) => isUnknown || (wanted !== "" && channels.length > 0 && channels.every(({ id }) => id !== wanted));
 
 // fragment returns the address of a page within the dashboard. Empty parameters are left out.
 /** @param {string} page @param {string} [channel] @param {Query} [query] */

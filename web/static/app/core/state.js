@@ -83,6 +83,7 @@
  * @property {DeviceSignIn | null} device the sign-in by a code to enter on Twitch; null if none is open
  * @property {Me} me who is signed in
  * @property {Page} route the page shown
+ * @property {boolean} isUnknown whether the address bar names a page that doesn't exist
  * @property {Query} query the address bar's parameters without the channel
  * @property {Api.Channel[]} channels
  * @property {Api.Unidentified[]} unidentified channels whose IDs aren't known yet
@@ -140,6 +141,7 @@ export const state = {
   device: null,
   me: { name: "", access: "", author: "" },
   route: "now",
+  isUnknown: false,
   query: {},
   channels: [],
   unidentified: [],

@@ -5,7 +5,7 @@
 import { commas, sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
-import { fragment, labPage, linkTo, pages, shownPages } from "../core/route.js";
+import { fragment, isMissing, labPage, linkTo, pages, shownPages } from "../core/route.js";
 import { channelName } from "../core/state.js";
 import { Account } from "./account.js";
 import { pageIcons } from "./commands.js";
@@ -27,7 +27,7 @@ export function Header({ state }) {
       </button>
       <nav aria-label=${t("shell.pages")}>
         ${shownPages().map((page) => html`
-          <a href=${linkTo(state, page)} aria-current=${page === state.route ? "page" : null}>
+          <a href=${linkTo(state, page)} aria-current=${page === state.route && !isMissing(state) ? "page" : null}>
             <${Icon} name=${pageIcons[page]} /><span>${pages[page]}</span>
           </a>
         `)}

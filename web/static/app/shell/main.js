@@ -7,7 +7,7 @@ import { Problem, request } from "../core/api.js";
 import "../core/clicks.js";
 import "../core/focus.js";
 import { restore } from "../core/preferences.js";
-import { fragment, parse } from "../core/route.js";
+import { fragment, isMissing, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";
 import { onChange, state, update } from "../core/state.js";
 import { hasDraft } from "../limits/form.js";
@@ -17,6 +17,7 @@ import { FirstRun } from "./first-run.js";
 import { Banners, Header } from "./header.js";
 import { press } from "./keys.js";
 import { choose, retryNow, stop, watch } from "./live.js";
+import { MissingPage } from "./missing-page.js";
 import { loadAll, pageOf } from "./pages.js";
 import { SignInPage } from "./sign-in.js";
 import { entitle } from "./title.js";
@@ -27,7 +28,7 @@ function App({ state }) {
   if (state.session === "unknown") return null;
   if (state.session === "out") return html`<${SignInPage} state=${state} onSignedIn=${enter} />`;
   if (state.me.first_run) return html`<${FirstRun} console=${state.me.first_run.console} onEntered=${enter} />`;
-  const Page = pageOf(state.channel === "" && state.route !== "admin" ? "waiting" : state.route);
+  const Page = isMissing(state) ? MissingPage : pageOf(state.channel === "" && state.route !== "admin" ? "waiting" : state.route);
   return html`
     <a class="skip" href="#main" onClick=${skip}>${t("shell.skip")}</a>
     <div class="shell">
@@ -80,7 +81,7 @@ async function enter() {
 
 // show shows the page that the address bar names. A sign-in link signs in first.
 async function show() {
-  const { page, channel, query, code } = parse(location.hash);
+  const { page, isUnknown, channel, query, code } = parse(location.hash);
   if (code) {
     history.replaceState(null, "", fragment("now")); // the code must not stay in the address bar
     await signIn({ code });
@@ -89,6 +90,7 @@ async function show() {
   }
   update((s) => {
     s.route = page;
+    s.isUnknown = isUnknown;
     s.query = query;
     s.wanted = channel;
   });

@@ -2,7 +2,7 @@
 // The title of the browser's tab.
 
 import { t } from "../../text/text.js";
-import { pages } from "../core/route.js";
+import { isMissing, pages } from "../core/route.js";
 import { channelName, nameOf as userName, standing } from "../core/state.js";
 /** @import { State } from "../core/state.js" */
 
@@ -30,9 +30,11 @@ export function titleOf(state) {
   return (throttled > 0 ? `(${throttled}) ` : "") + nameOf(state);
 }
 
-/** @param {State} of */
-function nameOf({ session, route, people, channels, channel }) {
+/** @param {State} state */
+function nameOf(state) {
+  const { session, route, people, channels, channel } = state;
   if (session === "out") return `${t("shell.sign-in")} · chatguard`;
+  if (isMissing(state)) return `${t("shell.missing")} · chatguard`;
   const card = route === "people" ? people?.person?.card : null;
   const shown = channels.find((c) => c.id === channel);
   const parts = [card && isolated(userName(card)), pages[route], shown && "#" + isolated(channelName(shown)), "chatguard"];
