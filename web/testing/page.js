@@ -91,6 +91,7 @@ afterEach(async () => {
   await clock.advance(10_000);
   Object.assign(state, structuredClone(initial));
   localStorage.clear();
+  sessionStorage.clear();
   clock.restart();
   const faults = server.faults.splice(0);
   server.restart();

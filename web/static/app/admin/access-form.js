@@ -4,6 +4,7 @@
 import { t } from "../../text/text.js";
 import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
 import { useEscape } from "../core/escape.js";
+import { useWarning } from "../core/leaving.js";
 import { lifetimes, roleMeanings, roles } from "./access.js";
 import { sent } from "./sent.js";
 import { accessName } from "../words/access.js";
@@ -24,6 +25,7 @@ export function AccessForm({ kind, kept, made, cancel, close }) {
   const place = useEscape(close, `new-${kind}`);
   useLayoutEffect(() => place.current.querySelector("input").focus(), []);
   const { name, role, expires } = draft;
+  useWarning(name !== "");
   const set = (/** @type {Partial<AccessDraft>} */ news) => write((kept[kind] = { ...draft, ...news }));
   const isToken = kind === "token";
   /** @param {Event} event */

@@ -4,6 +4,7 @@
 import { t } from "../../text/text.js";
 import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
 import { useEscape } from "../core/escape.js";
+import { useWarning } from "../core/leaving.js";
 import { sent } from "./sent.js";
 import { eventNames, formatNames, pathOf } from "./webhooks.js";
 import { Tick } from "../widgets/field.js";
@@ -28,6 +29,7 @@ export function WebhookForm({ hook, kept, opener, channels, saved, cancel, close
   const [{ isBusy, problem }, setSending] = useState({ isBusy: false, problem: "" });
   const place = useEscape(close, opener);
   useLayoutEffect(() => place.current.querySelector("input").focus(), []);
+  useWarning(kept[id] !== undefined);
   const set = (/** @type {Partial<Draft>} */ news) => write((kept[id] = { ...draft, ...news }));
   /** @param {Event} event */
   const submit = async (event) => {

@@ -4,6 +4,7 @@
 
 import { languages, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
+import { useWarning } from "../core/leaving.js";
 import { mayModerate, mayNotify } from "../core/state.js";
 import { originText } from "./origin.js";
 import { discardSettings, editSettings, inChat, isEdited, loadSettings, noticeExample, reloadSettings, restoreSettings, saveSettings, settingsErrors } from "./settings.js";
@@ -17,6 +18,7 @@ import { unsavedChange } from "../words/unsaved.js";
 export function ChannelSettings({ state }) {
   const { channel, settings } = state;
   useEffect(() => void loadSettings(), [channel]);
+  useWarning(settings?.channel === channel && isEdited(settings));
   if (settings?.channel !== channel) return null;
   const errors = settingsErrors(settings.draft);
   /** @param {SubmitEvent} event */

@@ -6,6 +6,7 @@ import { rich, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
 import { useEscape } from "../core/escape.js";
+import { useWarning } from "../core/leaving.js";
 import { mayAct, mayModerate, nameOf, timeoutsHere } from "../core/state.js";
 import { cancel, close, edit, isConflict, open, pardon, submit, timeOutFor, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
@@ -93,6 +94,7 @@ function Opener({ kind, name, isOpen, why }) {
 function ChangeForm({ person, outcome: { busy, problem } }) {
   const { form, card } = person;
   const { title, does, Fields } = kinds[form.kind];
+  useWarning(form.isTyped);
   const place = useEscape(close, `amend-${form.kind}`);
   useEffect(() => {
     const opened = place.current;

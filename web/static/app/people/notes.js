@@ -6,6 +6,7 @@ import { html, useState } from "../../vendor/htm-preact.js";
 import { userAddress } from "../changes/user.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
+import { useWarning } from "../core/leaving.js";
 import { mayHelp, state } from "../core/state.js";
 import { reload } from "./people.js";
 import { Icon } from "../widgets/icon.js";
@@ -82,6 +83,7 @@ function Note({ note, isAsked, ask, remove }) {
 /** @param {{isFirst: boolean, isBusy: boolean, add: (text: string) => Promise<boolean>}} props */
 function NewNote({ isFirst, isBusy, add }) {
   const [text, write] = useState("");
+  useWarning(text.trim() !== "");
   const isLong = new TextEncoder().encode(text.trim()).length > longest;
   /** @param {Event} event */
   const submit = async (event) => {

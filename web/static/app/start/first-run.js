@@ -29,19 +29,46 @@ export function problemsOf({ channel, timezone, client_id: id }) {
   return problems;
 }
 
+const key = "setup"; // of what was typed, in this window
+
+/** @returns {Partial<Answers>} */
+function restored() {
+  try {
+    return JSON.parse(sessionStorage.getItem(key)) ?? {};
+  } catch {
+    return {}; // the browser keeps nothing
+  }
+}
+
+// keep keeps what was typed for when the page is loaded again, such as in another language.
+/** @param {Answers | null} answers */
+function keep(answers) {
+  try {
+    if (answers) sessionStorage.setItem(key, JSON.stringify(answers));
+    else sessionStorage.removeItem(key);
+  } catch {
+    // It is lost with the page.
+  }
+}
+
+/** @param {HTMLFormElement} form @returns {Answers} */
+function answersOf(form) {
+  const data = new FormData(form), read = (/** @type {string} */ name) => String(data.get(name) ?? "").trim();
+  return { channel: read("channel"), timezone: read("timezone"), client_id: read("client_id") };
+}
+
 /** @param {{console: string, onCreated: (code: string) => Promise<void>}} props */
 export function FirstRunPage({ console: page, onCreated }) {
   const [problems, setProblems] = useState(/** @type {Problems} */ ({}));
   const [busy, setBusy] = useState(false);
-  const [showsID, showID] = useState(false);
+  const [typed] = useState(restored);
+  const [showsID, showID] = useState(Boolean(typed.client_id));
   useLayoutEffect(() => document.getElementById("channel").focus(), []);
   /** @param {SubmitEvent & {target: HTMLFormElement}} event */
   const submit = async (event) => {
     event.preventDefault();
     if (busy) return;
-    const form = new FormData(event.target);
-    const read = (/** @type {string} */ name) => String(form.get(name) ?? "").trim();
-    const answers = { channel: read("channel"), timezone: read("timezone"), client_id: read("client_id") };
+    const answers = answersOf(event.target);
     const found = problemsOf(answers);
     setProblems(found);
     if (found.client_id) showID(true); // from then on, or other errors would hide the field
@@ -50,6 +77,7 @@ export function FirstRunPage({ console: page, onCreated }) {
     setBusy(true);
     try {
       const { body } = await request("PUT", "/configuration", { body: answers });
+      keep(null);
       await onCreated(body.code);
     } catch (problem) {
       setProblems({ all: problem.message });
@@ -60,15 +88,15 @@ export function FirstRunPage({ console: page, onCreated }) {
     <main class="setup-page">
       <${Masthead} title=${t("shell.set-up")} />
       <p class="muted">${t("start.first-about")}</p>
-      <form onSubmit=${submit} novalidate>
-        <${Question} name="channel" label=${t("start.channel")} hint=${t("start.channel-hint")} problem=${problems.channel} />
-        <${Question} name="timezone" label=${t("start.zone")} about=${t("start.zone-about")} value=${Intl.DateTimeFormat().resolvedOptions().timeZone} list="zones" problem=${problems.timezone} />
+      <form onSubmit=${submit} onInput=${(event) => keep(answersOf(event.currentTarget))} novalidate>
+        <${Question} name="channel" label=${t("start.channel")} hint=${t("start.channel-hint")} value=${typed.channel} problem=${problems.channel} />
+        <${Question} name="timezone" label=${t("start.zone")} about=${t("start.zone-about")} value=${typed.timezone || Intl.DateTimeFormat().resolvedOptions().timeZone} list="zones" problem=${problems.timezone} />
         <${Zones} />
         <details open=${showsID}>
           <summary>${t("start.application")} <span class="muted">${t("start.application-optional")}</span></summary>
           <p class="muted">${t("start.application-about")}</p>
           <${ClientIDGuide} page=${page} />
-          <${Question} name="client_id" label=${t("start.client-id")} problem=${problems.client_id} />
+          <${Question} name="client_id" label=${t("start.client-id")} value=${typed.client_id} problem=${problems.client_id} />
         </details>
         <button class="primary" id="begin" aria-disabled=${busy ? "true" : "false"}>${busy ? t("start.starting") : t("start.begin")}</button>
         <p class="error" role="alert">${problems.all}</p>
