@@ -60,7 +60,7 @@ const clicks = `(async () => {
 	const look = () => ({
 		names: usable().map(nameOf), sent: sent.splice(0), done: done.splice(0),
 		open: document.querySelectorAll("dialog[open], details[open], :popover-open").length,
-		isFocusLost: state.session !== "unknown" && document.activeElement === document.body && !isBeside, // of the dashboard
+		isFocusLost: (state.session !== "unknown" || document.querySelector("main.viewer")) && document.activeElement === document.body && !isBeside,
 	});
 
 	window.page = {
@@ -69,7 +69,10 @@ const clicks = `(async () => {
 			document.querySelectorAll("dialog:modal").forEach((dialog) => dialog.close());
 			document.querySelectorAll(":popover-open").forEach((popover) => popover.hidePopover());
 		},
-		discard: () => Object.assign(state, { form: null, drafts: {} }), // or the browser asks about unsaved changes
+		discard() { // or the browser asks about unsaved changes
+			addEventListener("beforeunload", (event) => event.stopImmediatePropagation(), true);
+			Object.assign(state, { form: null, drafts: {} });
+		},
 		leave() {
 			page.dismiss();
 			page.discard();
