@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard/internal/durations"
@@ -115,10 +115,16 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 // maxTitle is the maximum length of a limit's title, in characters.
 const maxTitle = 64
 
+// isTitleLine matches one line of characters that show something. An emoji may be joined from several.
+var isTitleLine = regexp.MustCompile(`^(?:[\pL\pM\pN\pP\pS ]|` + emoji + `(?:\x{200d}` + emoji + `)+)*$`)
+
+// emoji matches an emoji that isn't joined: a symbol, and its skin tone or its request for color.
+const emoji = `\p{So}[\x{1f3fb}-\x{1f3ff}\x{fe0f}]?`
+
 // checkTitle returns an error if a limit can't have the title. Anyone may propose one, and a bot
 // writes it in a chat, where a message that begins with / or a full stop is a command.
 func checkTitle(title string) error {
-	isLine := utf8.ValidString(title) && !strings.ContainsFunc(title, func(r rune) bool { return !unicode.IsPrint(r) })
+	isLine := utf8.ValidString(title) && isTitleLine.MatchString(title)
 	switch {
 	case utf8.RuneCountInString(title) > maxTitle:
 		return limits.MistakeIn("title", fmt.Sprintf("%.80q", title), "a title is up to %d characters", maxTitle)

@@ -49,6 +49,21 @@ func TestPolicy_JSONEmptyLists(t *testing.T) {
 	}
 }
 
+// An emoji of a title may be joined from several. Nothing else that shows nothing is allowed.
+func TestPolicy_TitleEmoji(t *testing.T) {
+	for title, ok := range map[string]bool{
+		"slow 👨\u200d👩\u200d👧 chat": true, "👩🏽\u200d🚀🏳\ufe0f\u200d🌈": true, "❤\ufe0f 1\ufe0f\u20e3 ^_^": true,
+		"a\u200db": false, "\u200d": false, "👨\u200d": false, "\u200d👨": false, "👨\u200d\u200d👧": false, "👨\u200d ": false, "+\u200d+": false,
+		"👨\u202e\u200d👧": false, "👨\u200d\u202e👧": false, "👨\u2066": false, "👨\u200b👧": false, "👨\u200d\xff": false, "👨\u200d\n": false,
+	} {
+		p := DefaultPolicy()
+		p.Limits[0].Title = title
+		if err := p.Validate(); (err == nil) != ok {
+			t.Errorf("%q: %v, want ok %v", title, err, ok)
+		}
+	}
+}
+
 func TestPolicy_Validate(t *testing.T) {
 	for want, change := range map[string]func(*Policy){
 		`limit "burst": refill is 4ns, want 1µs or more: is the unit missing, as in 4*time.Second?`: func(p *Policy) { p.Limits[0].Refill = 4 },

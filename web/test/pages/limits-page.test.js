@@ -273,10 +273,12 @@ test("limits: a name for viewers", async () => {
   const kept = serveLimits((policy) => (policy.limits[1].title = "per day"));
   await openLimits();
   assert.deepEqual([find("#title-0").value, find("#title-0").placeholder, find("#title-1").value], ["", "burst", "per day"]);
-  for (const [title, problem] of [["x".repeat(65), "Enter at most 64 characters."], ["/ban", "A message that begins with “/” is a chat command. Begin with something else."], ["a\u202eb", "Enter letters, digits and punctuation in one line."]]) {
+  for (const [title, problem] of [["x".repeat(65), "Enter at most 64 characters."], ["/ban", "A message that begins with “/” is a chat command. Begin with something else."], ["a\u202eb", "Enter letters, digits and punctuation in one line."], ["a\u200db", "Enter letters, digits and punctuation in one line."]]) {
     await write("#title-0", title);
     await see(() => text("#title-0-error") === problem && find("#unfold-name-0").getAttribute("aria-expanded") === "true");
   }
+  await write("#title-0", "👨\u200d👩🏽\u200d👧 🏳\ufe0f\u200d🌈");
+  await see(() => find("#title-0").getAttribute("aria-invalid") !== "true");
   await write("#title-0", " in a row ");
   await write("#title-1", "");
   await see(() => !find(".starts-over"));

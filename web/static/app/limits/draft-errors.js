@@ -73,11 +73,15 @@ function wrongName({ id, name }, limits) {
 
 const mostTitle = 64; // characters
 
+// An emoji may be joined from several.
+const emoji = /\p{So}[\u{1f3fb}-\u{1f3ff}\ufe0f]?/u.source;
+const titleLine = new RegExp(`^(?:[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S} ]|${emoji}(?:\\u200d${emoji})+)*$`, "u");
+
 /** @param {string} title */
 function wrongTitle(title) {
   if ([...title].length > mostTitle) return t("limits.notice-long", { most: mostTitle });
   if (/^[/.]/.test(title)) return t("limits.notice-command", { start: title[0] });
-  return /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(title) ? "" : t("limits.title-plain");
+  return titleLine.test(title) ? "" : t("limits.title-plain");
 }
 
 /** @param {string} text */
