@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -195,24 +196,32 @@ func TestActs_LiftedOnTwitch(t *testing.T) {
 	})
 }
 
+// refusal is a cause for which Twitch refuses requests, and what moderators are then told.
+type refusal struct {
+	prepare func(s *simulation)
+	says    string
+}
+
+// refusals are the causes that all requests have in common.
+var refusals = map[string]refusal{
+	"no moderator": {func(s *simulation) { s.server.SetBotModerator("gardenhour", false) }, "the bot isn't a moderator here: type /mod chatguard_bot in the chat of gardenhour"},
+	"no token":     {func(s *simulation) { s.server.Revoke() }, "run `chatguard login`"},
+	"no answer": {func(s *simulation) {
+		s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 503}, true })
+	}, control.ErrUnanswered.Error()},
+	"too slow": {func(s *simulation) {
+		s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Minute}, true
+		})
+	}, control.ErrUnanswered.Error()},
+}
+
 // TestActs_RefusedByTwitch checks that a moderator is told in plain words why Twitch refuses an
 // act.
 func TestActs_RefusedByTwitch(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		prepare func(s *simulation)
-		says    string
-	}{
-		"no moderator": {func(s *simulation) { s.server.SetBotModerator("gardenhour", false) }, "the bot isn't a moderator here: type /mod chatguard_bot in the chat of gardenhour"},
-		"no token":     {func(s *simulation) { s.server.Revoke() }, "run `chatguard login`"},
-		"no answer": {func(s *simulation) {
-			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 503}, true })
-		}, control.ErrUnanswered.Error()},
-		"too slow": {func(s *simulation) {
-			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
-				return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Minute}, true
-			})
-		}, control.ErrUnanswered.Error()},
+	cases := maps.Clone(refusals)
+	maps.Copy(cases, map[string]refusal{
 		"a limit of Twitch": {func(s *simulation) {
 			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 429}, true })
 		}, "Twitch accepts no more timeouts in this channel for 10 s"},
@@ -227,7 +236,8 @@ func TestActs_RefusedByTwitch(t *testing.T) {
 			s.server.Silence("gardenhour", "anna", 0)
 			s.start()
 		}, control.ErrBanned.Error()},
-	} {
+	})
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package app_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -163,24 +164,13 @@ func TestChatModes_Unanswered(t *testing.T) {
 // The audit then has no switched modes, and without an answer, what may have been switched.
 func TestChatModes_Refused(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		prepare func(s *simulation)
-		says    string
-	}{
-		"no moderator": {func(s *simulation) { s.server.SetBotModerator("gardenhour", false) }, "the bot isn't a moderator here: type /mod chatguard_bot in the chat of gardenhour"},
-		"no token":     {func(s *simulation) { s.server.Revoke() }, "run `chatguard login`"},
+	cases := maps.Clone(refusals)
+	maps.Copy(cases, map[string]refusal{
 		"no scope": {func(s *simulation) {
 			s.server.FailNext(faketwitch.Fault{Status: 401, Message: "Missing scope: moderator:manage:chat_settings"})
 		}, "the bot's token may not change chat settings: run `chatguard login` again"},
-		"no answer": {func(s *simulation) {
-			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 503}, true })
-		}, control.ErrUnanswered.Error()},
-		"too slow": {func(s *simulation) {
-			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
-				return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Minute}, true
-			})
-		}, control.ErrUnanswered.Error()},
-	} {
+	})
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

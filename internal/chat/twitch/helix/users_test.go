@@ -3,8 +3,6 @@ package helix
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -66,12 +64,7 @@ func TestModeratedChannels(t *testing.T) {
 
 // TestModeratedChannels_EndlessList checks that a list whose pages never end is abandoned.
 func TestModeratedChannels_EndlessList(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"data":[{"broadcaster_id":"1"}],"pagination":{"cursor":"more"}}`)
-	}))
-	defer srv.Close()
-	h := &Client{BaseURL: srv.URL, Token: twitchtest.TokenOf("a-token")}
-	defer h.Close()
+	h := answering(t, `{"data":[{"broadcaster_id":"1"}],"pagination":{"cursor":"more"}}`).Helix
 	if _, err := h.ModeratedChannels(t.Context(), "1"); !errors.Is(err, twitch.ErrRejected) {
 		t.Error(err)
 	}
