@@ -220,7 +220,7 @@ func TestLift_OtherSilence(t *testing.T) {
 // lifted or pardoned.
 func TestSilence_FromRecords(t *testing.T) {
 	inActs(t, func(d *harness, f *fakeChat) {
-		f.forgets = true
+		f.forgets, d.Pardons.lift = true, func(context.Context, string, string) error { return nil }
 		want := func(when string, by string, banned bool) {
 			d.Helper()
 			if s, _ := d.Silences.Of(d.Context(), anna); (s == nil) != (by == "") || s != nil && (s.By != by || s.Banned != banned) {

@@ -73,6 +73,7 @@ func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journa
 	}
 	saved, err = p.records.amended(ctx, t, journal.UserPardoned, journal.PardonDetail{
 		Pardon: done.ID, First: done.First, Last: done.Last, Messages: done.Messages, Strikes: done.Strikes, Silence: done.Silence, Dropped: done.Dropped,
+		Partial: done.IsPartial(),
 	})
 	return done, saved, err
 }
@@ -183,7 +184,7 @@ func (p *Pardons) addRemaining(ctx context.Context, t journal.Target, done *jour
 	if done.Silence != journal.NotSilenced && done.Silence != journal.SilenceKept {
 		return
 	}
-	done.Silenced, _ = p.silences.Of(ctx, t)
+	done.Silenced = p.silences.recall(ctx, t)
 	if done.Silence == journal.NotSilenced && done.Silenced != nil {
 		done.Silence, done.Kept = journal.SilenceKept, errNotOfRun.Error()
 	}
@@ -254,7 +255,7 @@ func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author 
 	if done.Again {
 		saved = p.records.commit(ctx) // an earlier call made the pardon, maybe not stored yet
 	} else {
-		saved, err = p.records.amended(ctx, t, journal.UserPardoned, journal.EntryPardonDetail{Entry: e.ID, Pardon: done.ID})
+		saved, err = p.records.amended(ctx, t, journal.UserPardoned, journal.EntryPardonDetail{Entry: e.ID, Pardon: done.ID, Partial: done.IsPartial()})
 	}
 	if done.Silence == journal.SilenceKept {
 		return done, saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", ErrSilenced, done.Kept), err)

@@ -85,6 +85,16 @@ func (c *Silences) Recall(ctx context.Context, bansFrom time.Time, n int) error 
 	return nil
 }
 
+// recall returns a user's timeout or ban as Of does, and makes the chat know it, so that all
+// dashboards show it.
+func (c *Silences) recall(ctx context.Context, t journal.Target) *journal.Silence {
+	s, _ := c.Of(ctx, t)
+	if s != nil && c.acts.Recall != nil {
+		c.acts.Recall(t, *s)
+	}
+	return s
+}
+
 // auditPage is how many changes are read at once.
 const auditPage = 1000
 

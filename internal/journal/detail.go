@@ -63,13 +63,15 @@ type PardonDetail struct {
 	Pardon   int64             `json:"pardon"`
 	Silence  SilenceResult     `json:"silence"`
 	Strikes  int               `json:"strikes"`
+	Partial  bool              `json:"-"` // Pardon.IsPartial, for those who watch changes
 }
 
 // EntryPardonDetail is the detail of UserPardoned for one message. Earlier versions stored no ID of
 // the pardon.
 type EntryPardonDetail struct {
-	Entry  chatguard.EntryID `json:"entry"`
-	Pardon int64             `json:"pardon"`
+	Entry   chatguard.EntryID `json:"entry"`
+	Pardon  int64             `json:"pardon"`
+	Partial bool              `json:"-"` // as in PardonDetail
 }
 
 // UnpardonDetail is the detail of UserUnpardoned.

@@ -37,9 +37,9 @@ var stored = []struct {
 	{UserReset, `null`, nil, readAs[Detail]},
 	{
 		UserPardoned, `{"dropped":1,"first":11,"last":13,"messages":3,"pardon":99,"silence":"lifted","strikes":0}`,
-		PardonDetail{1, 11, 13, 3, 99, SilenceLifted, 0}, readAs[PardonDetail],
+		PardonDetail{1, 11, 13, 3, 99, SilenceLifted, 0, false}, readAs[PardonDetail],
 	},
-	{UserPardoned, `{"entry":11,"pardon":99}`, EntryPardonDetail{11, 99}, readAs[EntryPardonDetail]},
+	{UserPardoned, `{"entry":11,"pardon":99}`, EntryPardonDetail{11, 99, false}, readAs[EntryPardonDetail]},
 	{UserUnpardoned, `{"first":11,"last":13,"messages":3,"pardon":99,"strikes":2}`, UnpardonDetail{11, 13, 3, 99, 2}, readAs[UnpardonDetail]},
 	{
 		UserOverridden, `{"from":{},"to":{"exempt":"always","exempt_until":"2026-03-14T20:00:00Z"}}`,

@@ -37,6 +37,12 @@ type Pardon struct {
 	Silenced *Silence `json:"silenced,omitempty"`
 }
 
+// IsPartial reports whether the pardon left a timeout or ban in force, strikes, or messages of the
+// run.
+func (p Pardon) IsPartial() bool {
+	return p.Silence == SilenceKept || p.StrikesLeft > 0 || p.HasOlder
+}
+
 // SilenceResult is the effect of a pardon on a timeout or ban.
 type SilenceResult string
 

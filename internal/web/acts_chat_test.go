@@ -76,6 +76,13 @@ func (c *actsChat) set(t journal.Target, s journal.Silence) {
 	c.changed(t.ChannelID, t.UserID)
 }
 
+// forget makes the chat forget a user's last silence, as a restart does.
+func (c *actsChat) forget(userID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.silences, userID)
+}
+
 // refuse makes the chat refuse acts with an error; nil makes it accept them again.
 func (c *actsChat) refuse(err error) {
 	c.mu.Lock()

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -54,6 +55,28 @@ func TestSilence_OnAllDashboards(t *testing.T) {
 	})
 	d.do("POST", "/api/v1/channels/7/users/42/pardon", nil, asOwner)
 	check("pardoned", func(u live.Throttled) bool { return u.Act != nil && u.Act.Action == journal.UserPardoned })
+}
+
+// TestSilence_PartlyPardoned checks that every open dashboard learns that a pardon left a timeout in
+// force, and that those that only the records know come onto the dashboard again.
+func TestSilence_PartlyPardoned(t *testing.T) {
+	d := dash(t, addTimeouts(t))
+	d.stopClock()
+	l := d.listen()
+	d.spam()
+	d.flush()
+	d.lifting.set(errors.New("Twitch doesn't answer"))
+	pardon := func() { d.do("POST", spammerPath+"/pardon", nil, asOwner) }
+	pardon()
+	l.until(spammer.ID, func(u live.Throttled) bool { return u.Act != nil && u.Act.Partial })
+	d.act("POST", "timeout", timeoutWanted{Length: "1h"})
+	l.until(spammer.ID, func(u live.Throttled) bool { return u.Silenced != nil && !u.Act.Partial })
+	d.flush()
+	d.chat.forget(spammer.ID)
+	d.server.Silenced(channelID, spammer.ID, "")
+	l.until(spammer.ID, func(u live.Throttled) bool { return u.Silenced == nil })
+	pardon()
+	l.until(spammer.ID, func(u live.Throttled) bool { return u.Silenced != nil && u.Silenced.By == "owner" })
 }
 
 // TestSilence_OfUserWithoutThrottledMessage checks that the feed lists a user whom a moderator

@@ -1,6 +1,12 @@
 package live
 
-import "testing"
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
 
 func TestSwitches_ChangeSendsStatus(t *testing.T) {
 	m := newModel(t)
@@ -23,4 +29,49 @@ func TestChanged_NeverWaits(t *testing.T) {
 	m.Changed(channelID)
 	m.Changed(channelID)
 	m.feed.mu.Unlock()
+}
+
+// TestAmended_BanInOtherChat checks that a ban in a chat that reports none outlasts its strikes, and
+// that a pardon ends it, even if earlier strikes remain.
+func TestAmended_BanInOtherChat(t *testing.T) {
+	const room = "check:lobby"
+	synctest.Test(t, func(t *testing.T) {
+		m, user := newModel(t), chatguard.User{ID: "a"}
+		policy := m.opts.Guard.Policy()
+		policy.Mode, policy.Penalties.Ladder = chatguard.ModeEnforce, []chatguard.Penalty{{Action: chatguard.ActionBan}}
+		if err := m.opts.Guard.SetPolicy(policy); err != nil {
+			t.Fatal(err)
+		}
+		m.opts.Guard.AddObserver(m.Observe)
+		throttle := func() (v chatguard.Verdict) {
+			for {
+				var err error
+				if v, err = m.opts.Guard.Check(t.Context(), chatguard.Message{ChannelID: room, User: user}); err != nil {
+					t.Fatal(err)
+				}
+				if v.Throttled() {
+					return v
+				}
+			}
+		}
+		want := func(when string, banned bool) {
+			t.Helper()
+			m.Amended(room, user.ID)
+			r, ok := m.board.find(room, user.ID)
+			if !ok || (r.Silenced != nil) != banned {
+				t.Errorf("%s: listed %v, %+v", when, ok, r.Throttled)
+			}
+		}
+		throttle()
+		time.Sleep(policy.Penalties.ForgetAfter + time.Second)
+		want("after the strikes", true)
+		throttle()
+		time.Sleep(policy.Penalties.StrikeEvery)
+		last := throttle()
+		want("banned again", true)
+		if _, err := m.opts.Guard.Pardon(t.Context(), last); err != nil {
+			t.Fatal(err)
+		}
+		want("pardoned", false)
+	})
 }

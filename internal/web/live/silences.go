@@ -33,8 +33,15 @@ func (m *Model) Silenced(channelID, userID, login string) {
 // Made records a person's change of a user, so that all dashboards show who did what.
 func (m *Model) Made(a journal.Audit) {
 	if a.ChannelID != "" && a.UserID != "" && a.Action != journal.Unconfirmed {
-		m.board.act(rowKey{a.ChannelID, a.UserID}, Act{a.Action, a.Author, a.At})
+		m.board.act(rowKey{a.ChannelID, a.UserID}, Act{a.Action, a.Author, a.At, isPartial(a)})
 	}
+}
+
+// isPartial reports whether a change is a pardon that left something in force.
+func isPartial(a journal.Audit) bool {
+	run, _ := journal.DetailOf[journal.PardonDetail](a)
+	entry, _ := journal.DetailOf[journal.EntryPardonDetail](a)
+	return run.Partial || entry.Partial
 }
 
 // assumeSilence shows the timeout or ban of a throttled message in a chat that doesn't report any,

@@ -68,6 +68,8 @@ type Act struct {
 	Action journal.AuditAction `json:"action"`
 	Author string              `json:"author"` // as in journal.Audit
 	At     time.Time           `json:"at"`
+	// Partial is true for a pardon that left a timeout or ban in force, strikes, or messages.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // setEntry sets the user's last entry. It copies the texts that it stores, because an entry's texts

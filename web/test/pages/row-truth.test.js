@@ -70,6 +70,11 @@ test("row: says what another person did, until the user writes again", async () 
     tell(did(action, "link:anna"));
     await see(() => part("deed") === said);
   }
+  tell({ act: { ...did("pardon", "link:anna").act, partial: true } });
+  await see(() => part("deed") === "partly pardoned by anna (link)");
+  const penalty = { penalty: "timeout 10m", outcome: { ...spammer.outcome, action: "timeout", result: "done" } };
+  tell({ ...silencedBy("chatguard", 600), ...penalty, act: { ...did("pardon", "link:anna").act, partial: true } });
+  await see(() => part("deed") === "timed out by chatguard" && title("deed") === "timed out for 10 min by chatguard; partly pardoned by anna (link)");
   tell({ ...silencedBy("twitch:mo", 600), ...did("pardon", "link:anna", -1) }); // the timeout is later
   await see(() => part("deed") === "timed out by mo on Twitch");
   tell({ ...silencedBy("twitch:mo", 600), ...did("pardon", "link:anna", 1) }); // it is still in force

@@ -36,8 +36,9 @@ export function deedOf(user) {
   if (own && !own.isUnsent && own.at >= Date.parse(user.at) && isLatest(own, user) && (isNews || !silence)) return ownWords(own);
   const acted = act && timeOf(act) >= Date.parse(user.at) ? actWords(act) : "";
   if (acted && !silence) return { word: acted, kind: "changed", detail: "" };
-  if (silence && !isPenalty(silence, user)) {
-    const all = silenceDone(silence), isOther = acted && !silences(act.action) && timeOf(act) >= timeOf(silence);
+  const isOther = acted && !silences(act.action) && timeOf(act) >= timeOf(silence ?? {});
+  if (silence && (isOther || !isPenalty(silence, user))) {
+    const all = silenceDone(silence);
     return { word: silenceBrief(silence), kind: silence.banned ? "banned" : "timed-out", detail: "", title: isOther ? `${all}; ${acted}` : all };
   }
   return user.total > 0 ? outcomeWords(user) : { word: "", kind: "", detail: "" };
@@ -87,4 +88,4 @@ const acts = {
 };
 
 /** @param {NonNullable<User["act"]>} act */
-const actWords = ({ action, author }) => t(acts[action] ?? "now.act-override", { by: authorName(author) });
+const actWords = ({ action, author, partial }) => t(partial ? "now.act-pardon-partly" : (acts[action] ?? "now.act-override"), { by: authorName(author) });
