@@ -35,7 +35,7 @@ export function deedOf(user) {
   const isNews = own?.problem || own?.silenced !== undefined; // a silence in force matters more than another change
   if (own && !own.isUnsent && own.at >= Date.parse(user.at) && isLatest(own, user) && (isNews || !silence)) return ownWords(own);
   const acted = act && timeOf(act) >= Date.parse(user.at) ? actWords(act) : "";
-  if (acted && !silence) return { word: acted, kind: "changed", detail: "" };
+  if (acted && !silence) return { word: acted, kind: act.partial ? "partly" : "changed", detail: "" };
   const isOther = acted && !silences(act.action) && timeOf(act) >= timeOf(silence ?? {});
   if (silence && (isOther || !isPenalty(silence, user))) {
     const all = silenceDone(silence);

@@ -67,6 +67,8 @@ function kind(limit) {
   return commas([algorithmOf(limit).name, limit.per && limit.per !== "user" && sharers[limit.per], limit.observes && t("people.observes")]);
 }
 
+// next says when the limit itself lets a message through. The user may have to wait longer, for a
+// timeout, a ban or another limit, which the card says above.
 /** @param {Api.LimitStatus} of @param {number} cardAt */
 function next({ next_at: nextAt }, cardAt) {
   if (!nextAt) return html`<span class="bad">${t("people.never")}</span>`;
