@@ -77,7 +77,7 @@ test("modes: unknown modes can be switched, and a refusal is shown", async () =>
   sendModes(null);
   await see(() => find("#modes"));
   await click("#modes");
-  await see(() => text(".modes-dialog [role=status]").startsWith("Twitch doesn't say"));
+  await see(() => text(".modes-dialog [role=status]").startsWith("It isn't known"));
   assert.equal(pressed("emote_mode"), "");
   const before = sent().length;
   await click("#emote_mode-off");

@@ -63,12 +63,20 @@ test("now: observed messages don't count as throttled", async () => {
   await see(() => figure("Would be throttled per second") === "1.5" && !figure("Throttled per second"));
 });
 
+const modes = { slow_mode: false, slow_mode_wait_time: 0, follower_mode: false, follower_mode_duration: 0, subscriber_mode: true, emote_mode: false, unique_chat_mode: false };
+
 test("now: while the connection is lost, nothing is said about the present", async () => {
-  await openWith();
-  await see(() => text(".nobody").startsWith("Nobody is throttled."));
+  const channels = [{ ...usualAnswer("frame").channels[0], acts: true, modes }];
+  answer("frame", { ...usualAnswer("frame"), channels, users: [] });
+  await open();
+  await see(() => text(".nobody").startsWith("Nobody is throttled.") && text("#modes .says") === "Subscribers only" && text(".switch-states .muted") === "The usual limits apply.");
   answer("GET /channels", refuse(0));
   hangUp();
   await see(() => /^No data since 12:00:0\d\.$/.test(text(".nobody")));
+  assert.deepEqual([text("#modes .says"), find("#modes").title, text(".switch-states .muted")], ["unknown", "Chat modes on Twitch: unknown", text(".nobody")]);
+  await click("#modes");
+  await see(() => text(".modes-dialog [role=status]").startsWith("It isn't known") && all(".mode [aria-pressed=true]").length === 0);
+  await press("Escape");
   answer("GET /channels", usualAnswer("GET /channels"));
   await see(() => text(".nobody").startsWith("Nobody is throttled."));
 

@@ -13,11 +13,16 @@ import { modeNames, modesOn, modeTitles } from "../words/modes.js";
 /** @param {State} state */
 export const hasModes = ({ channels, channel }) => mayModerate() && Boolean(channels.find((c) => c.id === channel)?.acts);
 
+// modesHere returns the modes of the channel's chat; undefined if they aren't known, as while the
+// connection is lost.
+/** @param {State} state */
+export const modesHere = ({ feed, channels, channel }) => (feed.state === "lost" ? undefined : channels.find((c) => c.id === channel)?.modes);
+
 // ModesButton has the same width whatever is on, so that nothing moves.
 /** @param {{state: State}} props */
 export function ModesButton({ state }) {
   if (!hasModes(state)) return null;
-  const modes = state.channels.find((c) => c.id === state.channel)?.modes;
+  const modes = modesHere(state);
   const on = modes && modesOn(modes);
   const all = !on ? t("now.modes-unknown") : on.length > 0 ? commas(on) : t("now.modes-off");
   const says = on?.length > 1 ? commas(modeNames.filter((mode) => modes[mode]).map((mode) => modeTitles[mode])) : all; // without numbers, for room

@@ -7,6 +7,7 @@ import { html, useRef, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { state } from "../core/state.js";
+import { modesHere } from "./modes-button.js";
 import { Dialog } from "../widgets/dialog.js";
 import { unsavedChange } from "../words/unsaved.js";
 import { modeNames, modeTitles, numberText, numbers } from "../words/modes.js";
@@ -30,10 +31,10 @@ const choices = { slow_mode: [3, 5, 10, 20, 30, 60, 120], follower_mode: [0, 10,
 const usual = { slow_mode: 30, follower_mode: 10 };
 
 /** @param {{state: State, onClose: () => void}} props */
-export function ModesDialog({ state: { channels, channel }, onClose }) {
+export function ModesDialog({ state: shown, onClose }) {
   const [busy, setBusy] = useState(/** @type {ModeName | ""} */ (""));
   const [problem, setProblem] = useState("");
-  const modes = channels.find((c) => c.id === channel)?.modes;
+  const modes = modesHere(shown);
   const sent = useRef(Promise.resolve());
   // send sends a change after those before it.
   /** @param {ModeName} mode @param {ModesChange} change */
@@ -41,7 +42,7 @@ export function ModesDialog({ state: { channels, channel }, onClose }) {
     setBusy(mode);
     setProblem("");
     try {
-      const { body } = await request("PATCH", `/channels/${encodeURIComponent(channel)}/modes`, { body: change });
+      const { body } = await request("PATCH", `/channels/${encodeURIComponent(shown.channel)}/modes`, { body: change });
       if (!body.saved) setProblem(unsavedChange(state.status?.database));
     } catch (refusal) {
       if (!ifSignedOut(refusal)) setProblem(refusal.message);

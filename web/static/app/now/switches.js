@@ -131,10 +131,11 @@ function RaidLength({ state: { channels, channel, raidLength }, isOn }) {
 export function SwitchStates({ state }) {
   const standing = standingOf(state);
   if (!state.status?.switches) return null;
+  const { feed } = state, isLost = feed.state === "lost";
   const isUsual = !standing.pause && !standing.raid && Object.values(state.pressed).every(({ problem, unsavedAt }) => !problem && !unsavedAt);
   return html`
-    <div class="switch-states ${state.feed.state === "lost" ? "stale" : ""}">
-      ${isUsual && html`<p class="muted">${t("now.usual")}</p>`}
+    <div class="switch-states ${isLost ? "stale" : ""}">
+      ${isUsual && html`<p class="muted">${isLost ? t("now.no-data", { time: clock(feed.lastFrame) }) : t("now.usual")}</p>`}
       <${SwitchState} state=${state} name="pause" standing=${standing.pause} />
       <${SwitchState} state=${state} name="raid" standing=${standing.raid} />
     </div>
