@@ -608,8 +608,8 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 			d.start(Raid{})
 		}
 		restart()
-		if got := d.Switches.Of(channel); got.PausedBy != "twitch:berta" || !got.RaidUntil.Equal(until) {
-			t.Errorf("%+v, want a pause by twitch:berta and raid mode until %v", got, until)
+		if got := d.Switches.Of(channel); got.PausedBy != "twitch:berta" || got.RaidBy != "twitch:berta" || !got.RaidUntil.Equal(until) {
+			t.Errorf("%+v, want a pause and raid mode by twitch:berta until %v", got, until)
 		}
 		if inner.Of(d.guard).InForce(channel).Mode != chatguard.ModeObserve {
 			t.Error("the pause isn't in force")

@@ -152,7 +152,7 @@ func (r *Raids) start(ctx context.Context, channelID, author string, length time
 	ends := r.switches.steady().Add(length)
 	detail.Until = until
 	a := journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID, Detail: detail}
-	saved, err = r.switches.turnAndKeep(ctx, a, func(s *Switches) { s.RaidUntil, s.raidEnds = until, ends })
+	saved, err = r.switches.turnAndKeep(ctx, a, func(s *Switches) { s.RaidUntil, s.RaidBy, s.raidEnds = until, author, ends })
 	return until, saved, err
 }
 

@@ -170,7 +170,7 @@ func TestShared_Switches(t *testing.T) {
 		if _, err := a.Switches.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
 			t.Fatal(err)
 		}
-		if s := a.Switches.Of(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
+		if s := a.Switches.Of(channel); s.PausedBy != "" || s.RaidBy != "carl" || !s.RaidUntil.Equal(until) {
 			t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
 		}
 		b.docs.Changed <- "switches/" + channel
@@ -178,7 +178,7 @@ func TestShared_Switches(t *testing.T) {
 			return b.Switches.Of(channel).PausedBy == "" && b.Switches.Of(channel).RaidUntil.Equal(until)
 		})
 		must(t, errorOf(b.Raids.End(t.Context(), channel, "carl")))
-		if err := a.follow(); err != nil || !a.Switches.Of(channel).RaidUntil.IsZero() {
+		if err := a.follow(); err != nil || a.Switches.Of(channel) != (Switches{}) {
 			t.Errorf("after the end of the raid: %+v, %v", a.Switches.Of(channel), err)
 		}
 		if got := b.store.setting(channel + " " + pauseSetting); got != "" {

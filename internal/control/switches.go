@@ -20,6 +20,7 @@ type Switches struct {
 	// channel is not paused.
 	PausedBy  string    `json:"paused_by,omitempty"`
 	RaidUntil time.Time `json:"raid_until,omitzero"` // when raid mode ends; zero if it is off
+	RaidBy    string    `json:"raid_by,omitempty"`   // who started it; empty if that isn't known
 	// raidEnds is RaidUntil by the steady clock.
 	raidEnds time.Time
 	// Held is the reason why the channel can only observe, whatever the policy says. It is empty if
@@ -27,12 +28,13 @@ type Switches struct {
 	Held string `json:"-"`
 }
 
-func (s *Switches) endRaid() { s.RaidUntil, s.raidEnds = time.Time{}, time.Time{} }
+func (s *Switches) endRaid() { s.RaidUntil, s.RaidBy, s.raidEnds = time.Time{}, "", time.Time{} }
 
 // The names of the settings that store switches.
 const (
-	pauseSetting = "paused_by"
-	raidSetting  = "raid_until"
+	pauseSetting   = "paused_by"
+	raidSetting    = "raid_until"
+	starterSetting = "raid_by"
 )
 
 // ChannelSwitches turns the switches of channels. It is safe for concurrent use.
@@ -131,7 +133,8 @@ func (c *ChannelSwitches) store(ctx context.Context, channelID string) error {
 	}
 	_, err := c.records.store.SaveSetting(ctx, channelID, pauseSetting, s.PausedBy)
 	_, raidErr := c.records.store.SaveSetting(ctx, channelID, raidSetting, raidUntil)
-	return errors.Join(err, raidErr)
+	_, starterErr := c.records.store.SaveSetting(ctx, channelID, starterSetting, s.RaidBy)
+	return errors.Join(err, raidErr, starterErr)
 }
 
 // restore loads stored switches.
@@ -146,7 +149,7 @@ func (c *ChannelSwitches) restore(channelID string, settings map[string]string) 
 	err := c.turn(channelID, func(s *Switches) {
 		s.PausedBy = settings[pauseSetting]
 		if left := raidUntil.Sub(c.records.now()); left > 0 {
-			s.RaidUntil, s.raidEnds = raidUntil, c.steady().Add(left)
+			s.RaidUntil, s.RaidBy, s.raidEnds = raidUntil, settings[starterSetting], c.steady().Add(left)
 		}
 	})
 	if err != nil {
@@ -186,6 +189,7 @@ func (c *ChannelSwitches) toShare(channelID string, isLost bool) (shared any, ok
 func (s *Switches) set(shared Switches, now, steady time.Time) {
 	s.PausedBy = shared.PausedBy
 	left := shared.RaidUntil.Sub(now)
+	s.RaidBy = shared.RaidBy
 	switch {
 	case left <= 0:
 		s.endRaid()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // TestNowPage_Accessible shows the page in its states, each as a phone or a large screen shows it,
@@ -109,7 +111,12 @@ func TestNowPage_WaitFits(t *testing.T) {
 
 // TestNowPage_SwitchesMoveNothing checks that the list stays in place if somebody presses a switch.
 func TestNowPage_SwitchesMoveNothing(t *testing.T) {
-	d := dash(t)
+	var modes atomic.Pointer[journal.ChatModes]
+	d := dash(t, func(o *Options) {
+		o.Live.Channels = func() []live.Channel {
+			return []live.Channel{{ID: channelID, Login: "somechannel", Modes: modes.Load()}}
+		}
+	})
 	w := d.open(1400, 900)
 	d.say(spammer, 4)
 	d.flush()
@@ -117,9 +124,9 @@ func TestNowPage_SwitchesMoveNothing(t *testing.T) {
 	top := func() float64 {
 		return browsertest.Eval[float64](w.Window, `document.querySelector(".row").getBoundingClientRect().top`)
 	}
-	do := func(method, path string) {
+	do := func(method, path string, body any) {
 		t.Helper()
-		if a := d.do(method, channelPath+path, nil, asOwner); a.StatusCode >= 300 {
+		if a := d.do(method, channelPath+path, body, asOwner); a.StatusCode >= 300 {
 			t.Fatalf("%s %s: %s %s", method, path, a.Status, a.body)
 		}
 	}
@@ -128,9 +135,11 @@ func TestNowPage_SwitchesMoveNothing(t *testing.T) {
 		w.See(fmt.Sprintf(`innerWidth === %d && (document.querySelector(".folded") !== null) === (innerWidth < 1360) &&
 			(document.querySelector(".now > .figures") === null) === (innerWidth < 980)`, width))
 		before := top()
-		do("POST", "/raid")
-		do("POST", "/pause")
-		w.See(`document.querySelectorAll(".switch-state").length === 2`)
+		do("POST", "/raid", nil)
+		do("POST", "/pause", nil)
+		modes.Store(&journal.ChatModes{EmoteMode: true})
+		do("PATCH", "/modes", map[string]any{"emote_mode": true})
+		w.See(`document.querySelectorAll(".switch-state").length === 3`)
 		if after := top(); after != before {
 			t.Errorf("%d pixels: raid mode and pause move the list from %g to %g", width, before, after)
 		}
@@ -140,8 +149,9 @@ func TestNowPage_SwitchesMoveNothing(t *testing.T) {
 		})()`); isCut {
 			t.Errorf("%d pixels: the states of the switches overflow their line", width)
 		}
-		do("DELETE", "/raid")
-		do("POST", "/resume")
+		modes.Store(nil)
+		do("DELETE", "/raid", nil)
+		do("POST", "/resume", nil)
 		w.See(`document.querySelectorAll(".switch-state").length === 0`)
 	}
 }

@@ -67,7 +67,7 @@ func TestSwitches_RaidLength(t *testing.T) {
 		if want := d.now().Add(test.want).Truncate(time.Second); !a.Saved || !a.Until.Equal(want) {
 			t.Errorf("%v: answered %+v, want %s", test.body, a, want)
 		}
-		if c := d.getChannel(); !c.RaidUntil.Equal(a.Until) {
+		if c := d.getChannel(); c.RaidBy != auth.OwnerName || !c.RaidUntil.Equal(a.Until) {
 			t.Errorf("%v: listed as %+v", test.body, c)
 		}
 	}
@@ -75,7 +75,7 @@ func TestSwitches_RaidLength(t *testing.T) {
 		t.Error("a raid, and somebody new writes twice")
 	}
 	decode[switchedTo](t, d.do("DELETE", channelPath+"/raid", nil, asOwner))
-	if a := d.do("GET", "/api/v1/channels", nil, asOwner); strings.Contains(string(a.body), "raid_until") {
+	if a := d.do("GET", "/api/v1/channels", nil, asOwner); strings.Contains(string(a.body), "raid_until") || strings.Contains(string(a.body), "raid_by") {
 		t.Errorf("ended, and listed as %s", a.body)
 	}
 	if v := d.say(newcomer, 1); !v.Allowed {

@@ -85,7 +85,7 @@ func New(opts Options) *Model {
 	if opts.ColorOf == nil {
 		opts.ColorOf = func(_, _ string) string { return "" }
 	}
-	m := &Model{sources: sources{&opts, newTallies(opts.Metrics, now)}, opts: &opts, began: now, board: newBoard(), unnamed: pendingSet[rowKey]{added: make(chan struct{}, 1)}}
+	m := &Model{sources: sources{&opts, newTallies(opts.Metrics, now), &modeAuthors{of: map[string]modesChange{}}}, opts: &opts, began: now, board: newBoard(), unnamed: pendingSet[rowKey]{added: make(chan struct{}, 1)}}
 	m.sockets = newSockets(&opts, newFeed(now, frames{m.changeFrames, m.statusFrame, m.snapshotFrame}))
 	m.said.expire(now)
 	m.register(opts.Metrics)

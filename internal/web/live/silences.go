@@ -30,8 +30,12 @@ func (m *Model) Silenced(channelID, userID, login string) {
 	}
 }
 
-// Made records a person's change of a user, so that all dashboards show who did what.
+// Made records a person's change of a user or of chat modes, so that all dashboards show who did
+// what.
 func (m *Model) Made(a journal.Audit) {
+	if change, ok := journal.DetailOf[journal.ChatModesChange](a); ok && a.Action == journal.ChatModesChanged {
+		m.noteModes(a, change)
+	}
 	if a.ChannelID != "" && a.UserID != "" && a.Action != journal.Unconfirmed {
 		m.board.act(rowKey{a.ChannelID, a.UserID}, Act{a.Action, a.Author, a.At, isPartial(a)})
 	}

@@ -15,6 +15,7 @@ import (
 type sources struct {
 	opts    *Options
 	tallies *tallies
+	modes   *modeAuthors
 }
 
 // Connections returns the connections to chats, never nil.
@@ -38,9 +39,10 @@ func (s sources) Channels() []Channel {
 	list := append([]Channel{}, s.opts.Channels()...) // an empty list in JSON, never null
 	for i := range list {
 		list[i].Timezone = inner.Of(s.opts.Guard).Timezone(list[i].ID)
+		list[i].ModesBy = s.modes.author(list[i].ID, list[i].Modes)
 		if s.opts.Controls != nil {
 			on := s.opts.Controls.Switches.Of(list[i].ID)
-			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
+			list[i].PausedBy, list[i].RaidUntil, list[i].RaidBy = on.PausedBy, on.RaidUntil, on.RaidBy
 			if on.PausedBy == "" && on.RaidUntil.IsZero() {
 				list[i].RaidSigns = s.tallies.raidSigns(list[i].ID)
 			}

@@ -14,6 +14,7 @@ type Channel struct {
 	Timezone  string    `json:"timezone,omitempty"`  // of the channel's policy; empty for UTC
 	PausedBy  string    `json:"paused_by,omitempty"` // who paused it; empty if it is not paused
 	RaidUntil time.Time `json:"raid_until,omitzero"` // when raid mode ends; zero if it is off
+	RaidBy    string    `json:"raid_by,omitempty"`   // who started it; empty if that isn't known
 	// RaidSigns says why raid mode is proposed. It is nil if it isn't: the channel doesn't look
 	// raided, or raid mode or a pause is on, or was on since it began to look so.
 	RaidSigns *RaidSigns `json:"raid_signs,omitempty"`
@@ -26,6 +27,9 @@ type Channel struct {
 	// Modes are the modes of its chat as the chat last said them. It is nil while they aren't
 	// known. People can switch them where Acts is true.
 	Modes *journal.ChatModes `json:"modes,omitempty"`
+	// ModesBy is who last switched them here. It is empty if they have changed since, and if that
+	// isn't known.
+	ModesBy string `json:"modes_by,omitempty"`
 	// Timeouts are those that people give with one click, where they can.
 	Timeouts control.Timeouts `json:"timeouts,omitzero"`
 	// RaidLasts is the usual duration of raid mode. It is zero if channels have no switches.

@@ -66,7 +66,8 @@ test("modes: each button switches one mode at once", async () => {
   assert.deepEqual(sent().slice(before), [
     { slow_mode: true, slow_mode_wait_time: 10 }, { slow_mode: true, slow_mode_wait_time: 120 }, { unique_chat_mode: false }, { follower_mode: true, follower_mode_duration: 10 },
   ].map((body) => ["PATCH", "/channels/7/modes", body]));
-  sendModes({ slow_mode: true, slow_mode_wait_time: 7 }); // somebody else's number
+  sendModes({ slow_mode: true, slow_mode_wait_time: 7 }, { modes_by: "token:<b>anna</b>" }); // somebody else's number
+  await see(() => text(".modes-dialog p").endsWith("Each button acts at once. Chat modes last changed by <b>anna</b> (token)."));
   await see(() => find("#slow_mode-number").value === "7");
   assert.deepEqual(texts("#slow_mode-number option"), ["3 s", "5 s", "7 s", "10 s", "20 s", "30 s", "1 min", "2 min"]);
 });

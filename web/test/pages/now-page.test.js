@@ -225,9 +225,16 @@ test("switches: viewers see the state", async () => {
   answer("GET /session", { ...usualAnswer("GET /session"), access: "view" });
   await open();
   const states = () => texts(".switch-states [role=status]");
-  await see(() => states().join("|") === "|");
+  await see(() => states().join("|") === "||");
   sendChannel({ paused_by: "berta", raid_until: "2026-11-03T13:00:00Z" });
-  await see(() => states().join("|") === "Paused by berta: nobody is throttled.|Raid mode until 13:00:00: stricter limits.");
+  await see(() => states().join("|") === "Paused by berta: nobody is throttled.|Raid mode until 13:00:00: stricter limits.|");
+  sendChannel({ paused_by: "token:berta", raid_until: "2026-11-03T13:00:00Z", raid_by: "twitch:kim", modes, modes_by: "link:mia" });
+  await see(() => states().join("|") === "Paused by berta (token): nobody is throttled.|Raid mode by kim on Twitch until 13:00:00: stricter limits.|Chat modes last changed by mia (link).");
+  assert.deepEqual(all(".switch-state").map(({ title }) => title), states());
+  sendChannel({ raid_until: "2026-11-03T13:00:00Z", raid_by: "chatguard", modes }); // they were changed on Twitch
+  await see(() => states().join("|") === "|Automatic raid mode until 13:00:00: stricter limits.|");
+  sendChannel({ modes: { ...modes, subscriber_mode: false }, modes_by: "link:mia" });
+  await see(() => states().join("|") === "||" && text(".switch-states .muted") === "The usual limits apply.");
   assert.ok(!find(".switches"));
   sendStatus({ switches: false });
   await see(() => !find(".switch-states"));

@@ -2,13 +2,14 @@
 // The dialog that switches the modes of the channel's chat. Each switch acts at once. The list of
 // channels says which modes are on.
 
-import { t, table } from "../../text/text.js";
+import { sentences, t, table } from "../../text/text.js";
 import { html, useRef, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { state } from "../core/state.js";
 import { modesHere } from "./modes-button.js";
 import { Dialog } from "../widgets/dialog.js";
+import { authorName } from "../words/author.js";
 import { unsavedChange } from "../words/unsaved.js";
 import { modeNames, modeTitles, numberText, numbers } from "../words/modes.js";
 /** @import { State } from "../core/state.js" */
@@ -34,7 +35,7 @@ const usual = { slow_mode: 30, follower_mode: 10 };
 export function ModesDialog({ state: shown, onClose }) {
   const [busy, setBusy] = useState(/** @type {ModeName | ""} */ (""));
   const [problem, setProblem] = useState("");
-  const modes = modesHere(shown);
+  const modes = modesHere(shown), by = shown.channels.find((c) => c.id === shown.channel)?.modes_by;
   const sent = useRef(Promise.resolve());
   // send sends a change after those before it.
   /** @param {ModeName} mode @param {ModesChange} change */
@@ -51,7 +52,7 @@ export function ModesDialog({ state: shown, onClose }) {
   }));
   return html`
     <${Dialog} label=${t("now.modes")} name="modes" onClose=${onClose}>
-      <p class="muted">${t("now.modes-about")}</p>
+      <p class="muted">${sentences(t("now.modes-about"), modes && by && t("now.modes-by", { who: authorName(by) }))}</p>
       ${!modes && html`<p class="warn-text" role="status">${t("now.modes-unknown-about")}</p>`}
       <div class="modes">${modeNames.map((mode) => html`<${Mode} mode=${mode} modes=${modes} busy=${busy} send=${send} />`)}</div>
       <p class="error" role="alert">${problem}</p>

@@ -6,11 +6,13 @@ import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { mayModerate, now, state, update } from "../core/state.js";
-import { ModesButton } from "./modes-button.js";
+import { ModesButton, modesHere } from "./modes-button.js";
 import { Icon } from "../widgets/icon.js";
 import { authorName } from "../words/author.js";
+import { modesOn } from "../words/modes.js";
 import { clock, seconds, wait } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { Database, State } from "../core/state.js" */
 
@@ -68,14 +70,25 @@ export function closeProblems() {
   for (const [name, pressed] of Object.entries(state.pressed)) if (pressed.problem) set(/** @type {SwitchName} */ (name), { ...pressed, problem: "" });
 }
 
-// standingOf says what each switch has put in force in the channel shown; nothing if it is off.
-/** @param {State} of */
-function standingOf({ channels, channel }) {
-  const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
+/** @typedef {{said: Value, title: string} | null} Standing */
+
+// standingOf says what each switch has put in force in the channel shown, and who did that, if it is
+// known; null if it is off.
+/** @param {State} state @returns {Record<SwitchName | "modes", Standing>} */
+function standingOf(state) {
+  const { paused_by: pausedBy, raid_until: raidUntil, raid_by: raidBy, modes_by: modesBy } = state.channels.find((c) => c.id === state.channel) ?? {};
+  const modes = modesHere(state), time = raidUntil ? clock(Date.parse(raidUntil)) : "";
   return {
-    pause: pausedBy && rich("now.paused-by", { who: html`<bdi>${authorName(pausedBy)}</bdi>` }),
-    raid: raidUntil && t("now.raid-until", { time: clock(Date.parse(raidUntil)) }),
+    pause: pausedBy ? standing("now.paused-by", pausedBy) : null,
+    raid: raidUntil ? standing(raidBy === "chatguard" ? "now.raid-automatic" : raidBy ? "now.raid-by" : "now.raid-until", raidBy, { time }) : null,
+    modes: modesBy && modes && modesOn(modes).length > 0 ? standing("now.modes-by", modesBy) : null,
   };
+}
+
+/** @param {TextKey} key @param {string} [author] @param {Record<string, string>} [values] */
+function standing(key, author = "", values = {}) {
+  const who = authorName(author);
+  return { said: rich(key, { ...values, who: html`<bdi>${who}</bdi>` }), title: t(key, { ...values, who }) };
 }
 
 const about = table({ pause: "now.pause-about", raid: "now.raid-about" });
@@ -138,17 +151,20 @@ export function SwitchStates({ state }) {
       ${isUsual && html`<p class="muted">${isLost ? t("now.no-data", { time: clock(feed.lastFrame) }) : t("now.usual")}</p>`}
       <${SwitchState} state=${state} name="pause" standing=${standing.pause} />
       <${SwitchState} state=${state} name="raid" standing=${standing.raid} />
+      <p role="status" class=${standing.modes ? "switch-state modes" : "unseen"} title=${standing.modes?.title}>
+        ${standing.modes && html`<${Icon} name="message" /><span>${standing.modes.said}</span>`}
+      </p>
     </div>
   `;
 }
 
-/** @param {{state: State, name: SwitchName, standing?: Value}} props */
+/** @param {{state: State, name: SwitchName, standing: Standing}} props */
 function SwitchState({ state, name, standing }) {
   const pressed = state.pressed[name] ?? unpressed;
   const { database } = state.status;
   return html`
-    <p id="${name}-about" role="status" class=${standing ? `switch-state ${name}` : "unseen"}>
-      ${standing ? html`<${Icon} name=${name} /><span>${standing}</span>` : mayModerate() && about[name]}
+    <p id="${name}-about" role="status" class=${standing ? `switch-state ${name}` : "unseen"} title=${standing?.title}>
+      ${standing ? html`<${Icon} name=${name} /><span>${standing.said}</span>` : mayModerate() && about[name]}
     </p>
     ${isUnsaved(pressed, database) && html`<p id="${name}-unsaved" class="switch-state warn" role="status" title=${unsavedChange(database)}><span>${unsavedChange(database)}</span></p>`}
     ${pressed.problem && html`<p id="${name}-problem" class="switch-state bad" role="alert" title=${pressed.problem}><span>${pressed.problem}</span></p>`}
