@@ -6,6 +6,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { combine, compare, mine } from "./conflict.js";
 import { isDirty } from "./draft.js";
 import { discard, edit, isUnsaved, load, undo } from "./form.js";
+import { useBottomBar } from "../widgets/bottom-bar.js";
 import { authorName } from "../words/author.js";
 import { ChangeList } from "../words/changes.js";
 import { clock } from "../words/time.js";
@@ -22,8 +23,9 @@ export function LimitsFinish({ state }) {
   const stops = !dirty || wrong > 0 || form.busy || form.conflict;
   const present = (policy ?? form.policy).mode; // form.policy may be older than the feed's policy
   const { mode } = form.draft;
+  const bar = useBottomBar();
   return html`
-    <div class="finish">
+    <div class="finish" ref=${bar}>
       <${LimitsNotes} state=${state} />
       <div class="save-row">
         <fieldset class="mode" disabled=${form.busy}>

@@ -10,8 +10,8 @@ import { addressOf, filters, go, limitsOf, orders, tabs } from "./view.js";
 // ListBar shows the bar; users are those of each tab.
 /** @param {{state: State, view: View, users: Record<View["tab"], User[]>}} props */
 export function ListBar({ state, view, users }) {
-  const limits = limitsOf(users[view.tab]);
-  if (view.limit && !limits.includes(view.limit)) limits.push(view.limit);
+  const own = (state.policy?.limits ?? []).map(({ name }) => name); // so that no choice appears or grows later
+  const limits = [...new Set([...own, ...limitsOf(users[view.tab]), view.limit])].filter(Boolean);
   return html`
     <div class="list-bar">
       <div class="tabs" role="group" aria-label=${t("now.period")}>

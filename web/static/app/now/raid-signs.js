@@ -6,6 +6,7 @@ import { number, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { mayModerate, raidID, raidSignsOf, update } from "../core/state.js";
 import { turn } from "./switches.js";
+import { useBottomBar } from "../widgets/bottom-bar.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { State } from "../core/state.js" */
 
@@ -14,8 +15,9 @@ import { Icon } from "../widgets/icon.js";
 /** @param {{state: State}} props */
 export function RaidSigns({ state }) {
   const signs = mayModerate() && state.feed.state !== "lost" ? raidSignsOf(state) : null;
+  const bar = useBottomBar();
   return html`
-    <section class=${signs ? "raid-signs" : "unseen"} aria-labelledby="raid-signs">
+    <section ref=${bar} class=${signs ? "raid-signs" : "unseen"} aria-labelledby="raid-signs">
       <p id="raid-signs" role="status">${signs && html`<${Icon} name="raid" /><strong>${t("shell.raid-signs")}</strong>`}</p>
       ${signs && html`<${Proposal} state=${state} signs=${signs} />`}
     </section>
