@@ -39,14 +39,35 @@ const cutTexts = `[...document.querySelectorAll("body *")].filter((e) => {
 	return (box.right > innerWidth + 1 && !shortens(e.parentElement)) || isCut;
 }).map((e) => e.tagName.toLowerCase() + "." + e.className + ": " + e.innerText?.slice(0, 60))`
 
-// TestDemo_Languages shows every page of the demo on a phone. Nothing may be wider than the window,
-// and no text may be cut. The languages take turns. The flag -pages makes pictures.
+// cutChoices returns the choices of the list's filters and order that don't fit, and the states in
+// the header that don't.
+const cutChoices = `import("/text/text.js").then(({ t }) => {
+	const pen = document.createElement("canvas").getContext("2d");
+	const choices = [...document.querySelectorAll(".list-bar option")].filter(({ text, parentElement: select }) => {
+		const { fontWeight, fontSize, fontFamily } = getComputedStyle(select);
+		pen.font = [fontWeight, fontSize, fontFamily].join(" ");
+		return pen.measureText(text).width > select.clientWidth - 24; // the padding and the arrow
+	});
+	const shown = document.querySelector(".status .word"), word = shown.cloneNode();
+	shown.replaceWith(word);
+	const states = ["good", "paused", "raid", "raid-signs", "observing", "connecting", "disconnected", "store-check", "store-away-short", "store-refuses-short"];
+	const words = states.map((state) => (word.textContent = t("shell." + state))).filter((text) => {
+		word.textContent = text;
+		return word.scrollHeight > word.clientHeight + 1 || word.scrollWidth > word.clientWidth + 1;
+	});
+	word.replaceWith(shown);
+	return [...choices.map(({ text }) => text), ...words];
+})`
+
+// TestDemo_Languages shows every page of the demo on a small phone. Nothing may be wider than the
+// window, and no text may be cut. The languages take turns. The flag -pages makes pictures.
 func TestDemo_Languages(t *testing.T) {
 	d := openDemo(t)
 	for _, tag := range turntest.Choose(t, t.Name(), language.All) {
 		t.Run(tag, func(t *testing.T) {
 			d.inLanguage(tag)
-			d.resize(phone)
+			d.Must(chromedp.EmulateViewport(360, 740, chromedp.EmulateTouch))
+			d.See(`innerWidth === 360 && matchMedia("(pointer: coarse)").matches`)
 			d.prefer("light")
 			for _, s := range pageStates {
 				s.show(d)
@@ -60,6 +81,11 @@ func TestDemo_Languages(t *testing.T) {
 				}
 				if cut := browsertest.Eval[[]string](d.Window, cutTexts); len(cut) > 0 {
 					t.Errorf("%s: doesn't fit:\n%s", s.name, strings.Join(cut, "\n"))
+				}
+				if s.name == "now" {
+					if cut := browsertest.Await[[]string](d.Window, cutChoices); len(cut) > 0 {
+						t.Errorf("cut: %q", cut)
+					}
 				}
 				if *pages != "" {
 					d.save(filepath.Join(*pages, tag+"-"+s.name+".png"), d.Picture())
