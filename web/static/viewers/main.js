@@ -3,7 +3,6 @@
 
 import { loadTexts, t } from "../text/text.js";
 import { html, render } from "../vendor/htm-preact.js";
-import "../app/core/focus.js";
 import { ask, canSignIn, newState, next, pauseOnFocus } from "./follow.js";
 import { Foot, SignIn, Standing, stateText } from "./view.js";
 
