@@ -31,18 +31,17 @@ func (m *Model) judgeRow(r row, now time.Time) {
 	v := e.Verdict
 	v.Strikes = e.Strikes // the current ones; the query's verdict has none
 	m.board.judge(r, v, now)
-	if r.assumed && m.isForgiven(&r, &e, now) {
+	if r.assumed && isForgiven(&r, &e, inner.Of(m.opts.Guard).InForce(r.Channel).Penalties, now) {
 		m.board.silence(r.key(), nil, journal.Person{}, now)
 	}
 }
 
 // isForgiven reports whether a pardon or reset has taken back the penalty that a row assumes. The
 // Guard knows a timeout's end, but of a ban only the strike. Strikes that have lapsed end no ban.
-func (m *Model) isForgiven(r *row, e *limitinfo.Explanation, now time.Time) bool {
+func isForgiven(r *row, e *limitinfo.Explanation, p chatguard.Penalties, now time.Time) bool {
 	if !r.Silenced.Banned {
 		return !e.SilentUntil.After(now)
 	}
-	p := inner.Of(m.opts.Guard).InForce(r.Channel).Penalties
 	mayHaveLapsed := p.ForgetAfter > 0 && !now.Before(r.At.Add(p.ForgetAfter-p.StrikeEvery))
 	return e.Strikes < r.Strikes && !mayHaveLapsed
 }

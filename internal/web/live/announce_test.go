@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 func TestSwitches_ChangeSendsStatus(t *testing.T) {
@@ -29,6 +30,19 @@ func TestChanged_NeverWaits(t *testing.T) {
 	m.Changed(channelID)
 	m.Changed(channelID)
 	m.feed.mu.Unlock()
+}
+
+// TestAmended_TimeoutInOtherChatIsOver checks that a user can be pardoned after a timeout in a chat
+// that reports none.
+func TestAmended_TimeoutInOtherChatIsOver(t *testing.T) {
+	m, now := newModel(t), time.Now()
+	m.board.put(entry(1, "a", now.Add(-time.Minute), 0), "", nil, 1, now)
+	m.board.assume(rowKey{channelID, "a"}, &journal.Silence{At: now, Until: now.Add(time.Second)}, now)
+	m.board.settle(m.board.rows[rowKey{channelID, "a"}], now.Add(time.Second))
+	m.Amended(channelID, "a")
+	if r, ok := m.board.find(channelID, "a"); !ok || r.Silenced != nil {
+		t.Errorf("listed %v, %+v", ok, r.Throttled)
+	}
 }
 
 // TestAmended_BanInOtherChat checks that a ban in a chat that reports none outlasts its strikes, and

@@ -19,10 +19,15 @@ type modesChange struct {
 	modes  journal.ChatModes
 }
 
-func (m *modeAuthors) add(channelID string, c modesChange) {
+// add records who has switched modes. channels have the modes that the chats say now.
+func (m *modeAuthors) add(a journal.Audit, change journal.ChatModesChange, channels []Channel) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.of[channelID] = c
+	for _, c := range channels {
+		if c.ID == a.ChannelID && c.Modes != nil {
+			m.of[c.ID] = modesChange{a.Author, c.Modes.Apply(change)}
+		}
+	}
 }
 
 // author returns who has made a channel's modes what they are now. If they differ from what the
@@ -37,14 +42,4 @@ func (m *modeAuthors) author(channelID string, now *journal.ChatModes) string {
 		return ""
 	}
 	return last.author
-}
-
-// noteModes records who has switched the modes of a channel's chat.
-func (m *Model) noteModes(a journal.Audit, change journal.ChatModesChange) {
-	for _, c := range m.opts.Channels() {
-		if c.ID == a.ChannelID && c.Modes != nil {
-			m.modes.add(c.ID, modesChange{a.Author, c.Modes.Apply(change)})
-		}
-	}
-	m.ChannelsChanged()
 }

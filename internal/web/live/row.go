@@ -47,7 +47,7 @@ func (r *row) waits(now time.Time) bool { return r.limited && r.limitLeaves().Af
 func (r *row) update(now time.Time) {
 	r.limited = r.waits(now)
 	if r.Silenced != nil && !r.Silenced.IsInForce(now) {
-		r.Silenced = nil
+		r.Silenced, r.assumed = nil, false
 	}
 	ends, never := r.limitEnds, r.limitEnds.IsZero() && r.Total > 0
 	if !r.limited && r.Silenced != nil {

@@ -34,7 +34,8 @@ func (m *Model) Silenced(channelID, userID, login string) {
 // what.
 func (m *Model) Made(a journal.Audit) {
 	if change, ok := journal.DetailOf[journal.ChatModesChange](a); ok && a.Action == journal.ChatModesChanged {
-		m.noteModes(a, change)
+		m.modes.add(a, change, m.opts.Channels())
+		m.ChannelsChanged()
 	}
 	if a.ChannelID != "" && a.UserID != "" && a.Action != journal.Unconfirmed {
 		m.board.act(rowKey{a.ChannelID, a.UserID}, Act{a.Action, a.Author, a.At, isPartial(a)})
