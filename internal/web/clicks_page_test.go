@@ -3,6 +3,7 @@
 package web
 
 import (
+	"fmt"
 	"maps"
 	"net/http/httptest"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard"
@@ -115,5 +117,42 @@ func TestClicks_DoubleIsOne(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestClicks_NoteMovesList checks that a click does nothing, however late, if a note above the list
+// has moved another row under the mouse. Once the mouse has moved, a click counts.
+func TestClicks_NoteMovesList(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	d.throttleUsers(5)
+	w.See(hasRows("user_4", 1) + `&& document.querySelectorAll(".row.arriving").length === 0`)
+	point := browsertest.Eval[[2]float64](w.Window, `(({ x, y, width, height }) => [x + width / 2, y + height / 2])(document.getElementById("pardon-of-2").getBoundingClientRect())`)
+	under := fmt.Sprintf(`document.elementFromPoint(%g, %g).closest("button").id`, point[0], point[1])
+	at := time.Now()
+	mouse := func(event input.DispatchMouseEventType, x float64, after time.Duration) {
+		t.Helper()
+		w.Must(chromedp.MouseEvent(event, x, point[1], chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1), func(p *input.DispatchMouseEventParams) {
+			p.Timestamp = input.TimeSinceEpoch(float64(at.Add(after).UnixMicro()) / 1e6)
+		}))
+	}
+	click := func(x float64, after time.Duration) (changed int) {
+		t.Helper()
+		mouse(input.DispatchMouseEventTypeMousePressed, x, after)
+		mouse(input.DispatchMouseEventTypeMouseReleased, x, after)
+		return browsertest.Await[int](w.Window, `import("/app/core/state.js").then(({ state }) => Object.keys(state.changes).length)`)
+	}
+	mouse(input.DispatchMouseEventTypeMouseMoved, point[0], 0)
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".database-note").style.height = getComputedStyle(document.documentElement).getPropertyValue("--user-row")`))
+	w.See(under + ` === "pardon-of-3"`)
+	for _, after := range []time.Duration{time.Millisecond, time.Second, time.Minute} {
+		if n := click(point[0], after); n != 0 {
+			t.Errorf("a click %s later changes %d users", after, n)
+		}
+	}
+	mouse(input.DispatchMouseEventTypeMouseMoved, point[0]-100, time.Minute)
+	mouse(input.DispatchMouseEventTypeMouseMoved, point[0], time.Minute)
+	if n := click(point[0], time.Minute); n != 1 {
+		t.Errorf("a click on purpose changes %d users", n)
 	}
 }

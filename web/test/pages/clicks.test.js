@@ -54,6 +54,20 @@ test("clicks: what comes under a mouse at rest can't be clicked at once", () => 
   done();
 });
 
+test("clicks: what the page has moved under a mouse at rest can't be clicked until the mouse moves", () => {
+  const [one, two, done] = buttons(), { move, click } = pressing("mouse");
+  let top = 40;
+  one.getBoundingClientRect = () => ({ left: 0, right: 100, width: 100, top, bottom: top + 20 });
+  move(one, 1000);
+  top = 100;
+  assert.deepEqual([click(two, 2000), click(two, 3000)], [false, false]);
+  move(two, 4000, 60);
+  assert.equal(click(two, 4001, { clientX: 60 }), false);
+  move(two, 5000, 80); // the person has gone there
+  assert.equal(click(two, 5001, { clientX: 80 }), true);
+  done();
+});
+
 test("clicks: a mouse that has hardly moved can't click what has come under it", () => {
   const [one, two, done] = buttons(), { move, click } = pressing("mouse");
   move(one, 1000);

@@ -1,16 +1,17 @@
 // @ts-check
 // A page that loads this module ignores clicks that nobody means: the second click of a double
 // click, which would undo the first or hit what the first has moved, and a click on what has come
-// under a mouse at rest just now, because the page has changed. It also ignores that a held Enter
-// key repeats itself.
+// under a mouse at rest just now, because the page has changed. If the page has moved what was there
+// before, such a click is ignored until the mouse moves: the person may still mean what was there.
+// It also ignores that a held Enter key repeats itself.
 
 const pause = 500; // ms: so fast is a second tap, and a click on something that the person hasn't seen yet
 const reach = 24; // between the taps of a double tap, px; a mouse that has moved so far was moved on purpose
 const jitter = 4; // what a hand at rest moves a mouse, px
 
-// under is the control under the mouse; since is when it came there by itself, ms, and from is where
-// the mouse was then.
-let under = { x: NaN, y: NaN, control: /** @type {Element | null} */ (null), since: NaN, from: { x: NaN, y: NaN } };
+// under is the element under the mouse, and its control; until is when that can be clicked, ms, if it
+// came there by itself, and from is where the mouse was then.
+let under = { x: NaN, y: NaN, target: /** @type {EventTarget | null} */ (null), control: /** @type {Element | null} */ (null), until: NaN, from: { x: NaN, y: NaN } };
 
 // press is the last press of a button or a finger, and whether its click is ignored.
 let press = { x: NaN, y: NaN, at: NaN, isUnmeant: false };
@@ -20,8 +21,8 @@ let press = { x: NaN, y: NaN, at: NaN, isUnmeant: false };
 function look({ target, clientX: x, clientY: y, pointerType, timeStamp: at }) {
   if (pointerType !== "mouse") return;
   const control = controlOf(target);
-  if (control !== under.control) under = { x, y, control, since: hasComeTo(x, y) ? at : NaN, from: { x, y } };
-  else under = { ...under, x, y, since: Math.hypot(x - under.from.x, y - under.from.y) < reach ? under.since : NaN };
+  if (control !== under.control) under = { x, y, target, control, until: !hasComeTo(x, y) ? NaN : hasLeft(under) ? Infinity : at + pause, from: { x, y } };
+  else under = { ...under, x, y, target, until: Math.hypot(x - under.from.x, y - under.from.y) < reach ? under.until : NaN };
 }
 
 /** @param {EventTarget | null} target */
@@ -32,6 +33,14 @@ const controlOf = (target) => /** @type {Element | null} */ (target)?.closest?.(
 function hasComeTo(x, y) {
   const way = Math.hypot(x - under.x, y - under.y);
   return way === 0 || (way < jitter && controlOf(document.elementFromPoint(under.x, under.y)) !== under.control);
+}
+
+// hasLeft reports whether what was under the mouse is now elsewhere on the page, so that the page
+// has moved it. What is drawn over it, or instead of it, doesn't.
+/** @param {{x: number, y: number, target: EventTarget | null}} of */
+function hasLeft({ x, y, target }) {
+  const box = /** @type {Element | null} */ (target)?.getBoundingClientRect?.();
+  return Boolean(box?.width) && (x < box.left || x >= box.right || y < box.top || y >= box.bottom);
 }
 
 // forget is called if the person has moved the page.
@@ -49,7 +58,7 @@ addEventListener("pointerover", look, true);
 addEventListener("pointerdown", (event) => {
   look(event);
   const { clientX: x, clientY: y, pointerType, timeStamp: at } = event;
-  const isUnmeant = pointerType === "mouse" ? at - under.since < pause : at - press.at < pause && Math.hypot(x - press.x, y - press.y) < reach;
+  const isUnmeant = pointerType === "mouse" ? at < under.until : at - press.at < pause && Math.hypot(x - press.x, y - press.y) < reach;
   press = { x, y, at, isUnmeant };
 }, true);
 
