@@ -65,6 +65,17 @@ test("focus: a control that is disabled passes it on, one that is left doesn't",
   find("#made").remove();
 });
 
+test("focus: a part that is hidden passes it on to what is around", async () => {
+  await open();
+  find("#main").insertAdjacentHTML("beforeend", '<section id="outer"><form id="inner"><button id="one">one</button></form></section>');
+  find("#one").focus();
+  find("#inner").focus = () => {}; // as if it were hidden: without a layout, everything takes the focus
+  find("#one").remove();
+  await see(() => focused().id === "outer");
+  assert.ok(!find("#inner").hasAttribute("tabindex"));
+  find("#outer").remove();
+});
+
 test("focus: the setup page begins with its first field", async () => {
   update((s) => Object.assign(s, { session: "in", me: { ...s.me, first_run: { console: "https://dev.twitch.tv/console/apps/create" } } }));
   await see(() => find(".setup-page form"));

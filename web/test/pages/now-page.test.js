@@ -27,6 +27,7 @@ const choice = (label) => `select[aria-label="${label}"]`;
 test("now: a user appears, and leaves when they may write again", async () => {
   await openWith();
   await see(() => text(".nobody").startsWith("Nobody is throttled."));
+  assert.equal(all(".list-bar select").length, 3, "no choice appears later, and moves the others");
   sendUsers(spammer);
   await see(() => find(row(42)));
   assert.equal(text(`${row(42)} .left`), "writes again in 10 min");

@@ -23,13 +23,20 @@ addEventListener("focusout", () => queueMicrotask(() => document.activeElement =
 function keep() {
   const has = document.activeElement ?? document.body;
   if (path.length === 0 || isUsable(path[0]) || (has !== document.body && isUsable(has))) return;
-  const part = /** @type {HTMLElement} */ (path.slice(1).find((around) => isUsable(around) && around.matches(parts)) ?? document.querySelector("main"));
-  if (!part) return;
-  if (!part.hasAttribute("tabindex")) {
-    part.tabIndex = -1;
-    part.addEventListener("blur", () => part.removeAttribute("tabindex"), { once: true });
-  }
+  const around = path.slice(1).filter((part) => isUsable(part) && part.matches(parts));
+  [...around, document.querySelector("main")].some((part) => part && takes(/** @type {HTMLElement} */ (part)));
+}
+
+// takes gives a part the focus, and reports whether it has it: a hidden part takes none.
+/** @param {HTMLElement} part */
+function takes(part) {
+  const isMade = !part.hasAttribute("tabindex");
+  if (isMade) part.tabIndex = -1;
   part.focus({ preventScroll: true });
+  const has = document.activeElement === part;
+  if (isMade && has) part.addEventListener("blur", () => part.removeAttribute("tabindex"), { once: true });
+  else if (isMade) part.removeAttribute("tabindex");
+  return has;
 }
 
 new MutationObserver(keep).observe(document, { childList: true, subtree: true, attributeFilter: ["disabled"] });

@@ -7,11 +7,12 @@ import { addressOf, filters, go, limitsOf, orders, tabs } from "./view.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { View } from "./view.js" */
 
-// ListBar shows the bar; users are those of each tab.
+// ListBar shows the bar; users are those of each tab. All choices are always there, and have the same
+// width whatever limits they list, so that nothing moves.
 /** @param {{state: State, view: View, users: Record<View["tab"], User[]>}} props */
 export function ListBar({ state, view, users }) {
-  const own = (state.policy?.limits ?? []).map(({ name }) => name); // so that no choice appears or grows later
-  const limits = [...new Set([...own, ...limitsOf(users[view.tab]), view.limit])].filter(Boolean);
+  const limits = limitsOf(users[view.tab]);
+  if (view.limit && !limits.includes(view.limit)) limits.push(view.limit);
   return html`
     <div class="list-bar">
       <div class="tabs" role="group" aria-label=${t("now.period")}>
@@ -22,9 +23,8 @@ export function ListBar({ state, view, users }) {
       </div>
       <div class="choices">
         <${Choice} label=${t("now.show")} chosen=${view.show} options=${Object.entries(filters)} onChoose=${(/** @type {any} */ show) => go({ show })} />
-        ${(limits.length > 1 || view.limit) && html`
-          <${Choice} label=${t("now.limit")} chosen=${view.limit} options=${[["", t("now.every-limit")], ...limits.map((limit) => [limit, limit])]}
-            onChoose=${(/** @type {string} */ limit) => go({ limit })} />`}
+        <${Choice} label=${t("now.limit")} chosen=${view.limit} options=${[["", t("now.every-limit")], ...limits.map((limit) => [limit, limit])]}
+          onChoose=${(/** @type {string} */ limit) => go({ limit })} />
         <${Choice} label=${t("now.order")} chosen=${view.sort} options=${Object.entries(orders)} onChoose=${(/** @type {any} */ sort) => go({ sort })} />
       </div>
     </div>
