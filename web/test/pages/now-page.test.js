@@ -241,6 +241,22 @@ test("switches: viewers see the state", async () => {
   await see(() => !find(".switch-states"));
 });
 
+test("switches: the line below them says which limits apply, if the channel is read", async () => {
+  await openWith();
+  const says = () => text(".switch-states .muted");
+  await see(() => says() === "The usual limits apply.");
+  send({ type: "policy", policy: { ...usualAnswer("frame").policy, in_force: "observe" } });
+  await see(() => says() === "chatguard only observes: nobody is throttled.");
+  for (const reason of ["joining", "banned"]) {
+    sendChannel({ unread: { reason } });
+    await see(() => find(".switch-states") && says() === "");
+    sendChannel({});
+    await see(() => says() !== "");
+  }
+  sendChannel({ paused_by: "berta" });
+  await see(() => !find(".switch-states .muted") && text("#pause-about") === "Paused by berta: nobody is throttled.");
+});
+
 test("now: without a connection to the chat, no messages are seen", async () => {
   await openWith();
   for (const [reason, isCutOff] of [["joining", true], ["unreachable", true], [undefined, false], ["banned", true]]) {

@@ -174,6 +174,56 @@ test("now: the tabs list who is throttled, who is silenced, and who was throttle
   await see(() => text(".nobody").startsWith("Nobody is timed out, and nobody was banned in the last 24 hours."));
 });
 
+test("now: while limits only observe, a user may write unless they are timed out or banned", async () => {
+  const usual = usualAnswer("frame"), [channel] = usual.channels;
+  const user = (id, changes) => ({ ...spammer, user_id: String(id), login: `user_${id}`, display_name: "", ...changes });
+  await openNow([
+    user(1), user(2, { observed: true }), user(3, { never: true, may_speak_at: null }),
+    user(4, { silenced: timeout("chatguard", 30) }), user(5, { observed: true, ...silencedBy("anna") }),
+  ]);
+  const left = () => [1, 2, 3, 4, 5].map((id) => text(`.row[data-user='${id}'] .left`)).join("|");
+  const figures = () => texts(".figures div").filter((one) => /^(Users|Observed)/.test(one)).join(", ");
+  const tab = () => text(".list-bar .tabs a");
+  const enforced = /^writes again in (10|9) min.*\|may write now\|too long for this limit; a shorter message may pass\|writes again in (10|9) min.*\|until unbanned$/;
+  const paused = /^may write now\|may write now\|may write now\|writes again in \d+ s\|until unbanned$/;
+  await see(() => enforced.test(left()));
+  assert.deepEqual([figures(), tab()], ["Users throttled now 4, Observed only 1", "Throttled or observed 5"]);
+  assert.equal(all(".row[data-user='2'] :is(.refill, time)").length, 0);
+  const policy = (in_force) => send({ type: "policy", policy: { ...usual.policy, in_force } });
+  const pausedBy = (paused_by) => send({ type: "status", status: usual.status, channels: [{ ...channel, paused_by }] });
+  for (const [begin, end] of [[() => policy("observe"), () => policy("enforce")], [() => pausedBy("owner"), () => pausedBy()]]) {
+    begin();
+    await see(() => paused.test(left()) && figures() === "Users throttled now 2, Observed only 3" && tab() === "Throttled or observed 5");
+    await see(() => document.title.startsWith("(2) "));
+    end();
+    await see(() => enforced.test(left()));
+  }
+  policy("observe");
+  send({ type: "throttled", users: [user(4, { silenced: timeout("chatguard", 1) })] });
+  await advance(1000);
+  await see(() => left() === "may write now|may write now|may write now|may write now|until unbanned");
+});
+
+test("now: the first tab has room for both its names", async () => {
+  await openNow();
+  const label = () => [text(".list-bar .label"), find(".list-bar .label").dataset.other].join("|");
+  await see(() => find(row) && label() === "Throttled now|Throttled or observed");
+  tell({ observed: true });
+  await see(() => label() === "Throttled or observed|Throttled now");
+  assert.deepEqual([title("limit"), title("count")], ["", ""], "no limit has throttled the user");
+});
+
+test("row: a row that stays in place after its user left the list says when they may write", async () => {
+  await openNow([{ ...spammer, ...silencedBy("twitch:kim") }]);
+  await see(() => find(row));
+  control("name").focus();
+  tell({ ...silencedBy("twitch:kim"), held: false }); // the ban is older than 10 minutes
+  await see(() => tabs() === "0/1/1");
+  assert.equal(part("left"), "until unbanned");
+  tell({ held: false });
+  await see(() => part("left") === "may write again");
+});
+
 test("row: the row under the pointer stays in place while another one shows an answer", async () => {
   acts("POST pardon", { saved: true, id: 9, by: "owner", at: spammer.at, undo_until: "2026-11-03T12:05:00Z", again: false, first: 1, last: 2, since: spammer.at, messages: 4, has_older: false, deleted: 0, strikes_taken: 0, strikes_left: 0, dropped: 0, silence: "none" });
   const other = { ...spammer, user_id: "43", login: "other", display_name: "" };

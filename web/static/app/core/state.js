@@ -230,13 +230,24 @@ export function isStanding({ held, leaving, never, until }) {
 /** @param {Api.Silence | null | undefined} silence */
 export const inForce = (silence) => (silence && (silence.banned || Date.parse(silence.until ?? "") > asOf()) ? silence : null);
 
-// standing counts the users who are throttled, and the users whose last message was only observed.
+// observes reports whether the limits of the channel shown throttle nobody, as in a pause.
+export function observes() {
+  const { policy, channels, channel } = state;
+  return policy?.in_force === "observe" || Boolean(channels.find(({ id }) => id === channel)?.paused_by);
+}
+
+// isLimited reports whether the limit of a user's row is enforced. Otherwise, only a timeout or ban
+// keeps the user from writing.
+/** @param {User} user */
+export const isLimited = (user) => !user.observed && !observes();
+
+// standing counts the users who are throttled, and those who would be if their limit were enforced.
 export function standing() {
   let throttled = 0, would = 0;
   for (const user of state.users.values()) {
     if (!isStanding(user)) continue;
-    if (user.observed && !inForce(user.silenced)) would++;
-    else throttled++;
+    if (isLimited(user) || inForce(user.silenced)) throttled++;
+    else would++;
   }
   return { throttled, would };
 }

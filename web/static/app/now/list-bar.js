@@ -3,22 +3,25 @@
 
 import { number, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
+import { observes, standing } from "../core/state.js";
 import { addressOf, filters, go, limitsOf, orders, tabs } from "./view.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { View } from "./view.js" */
 
 // ListBar shows the bar; users are those of each tab. All choices are always there, and have the same
-// width whatever limits they list, so that nothing moves.
+// width whatever limits they list, so that nothing moves. The first tab has room for both its names.
 /** @param {{state: State, view: View, users: Record<View["tab"], User[]>}} props */
 export function ListBar({ state, view, users }) {
   const limits = limitsOf(users[view.tab]);
   if (view.limit && !limits.includes(view.limit)) limits.push(view.limit);
+  const names = [tabs.held, t("now.tab-observed")];
+  if (observes() || standing().would > 0) names.reverse();
   return html`
     <div class="list-bar">
       <div class="tabs" role="group" aria-label=${t("now.period")}>
         ${Object.entries(tabs).map(([tab, name]) => html`
           <a href=${addressOf(state, view, { tab: /** @type {View["tab"]} */ (tab) })} aria-current=${tab === view.tab ? "true" : null}>
-            ${name} <span class="tab-count">${number.format(users[/** @type {View["tab"]} */ (tab)].length)}</span></a>
+            ${tab === "held" ? html`<span class="label" data-other=${names[1]}>${names[0]}</span>` : name} <span class="tab-count">${number.format(users[/** @type {View["tab"]} */ (tab)].length)}</span></a>
         `)}
       </div>
       <div class="choices">

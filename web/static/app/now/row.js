@@ -5,7 +5,7 @@
 import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { asOf, inForce, isStanding, loginOf, mayHelp, nameOf, now } from "../core/state.js";
+import { asOf, inForce, isLimited, isStanding, loginOf, mayHelp, nameOf, now } from "../core/state.js";
 import { deedOf } from "./deed.js";
 import { ask, controlID } from "./question.js";
 import { Actions } from "./row-actions.js";
@@ -38,8 +38,8 @@ export function userRow({ state, user, tab, index, height, held, isLeaving }) {
       data-user=${user.user_id} data-index=${index} style=${{ transform: `translateY(${index * height}px)` }}>
       <${Who} state=${state} user=${user} isLeaving=${isLeaving} />
       <${Done} user=${user} />
-      <span role="cell" class="limit" title=${user.limit && t("now.throttled-by", { limit: user.limit })}><bdi>${user.limit}</bdi></span>
-      <span role="cell" class="count" title=${count > 0 ? t("now.throttled-since", { n: count, time: since }) : null}>${count > 0 && html`${count}<span class="unit">×</span>`}</span>
+      <span role="cell" class="limit" title=${user.limit && !user.observed ? t("now.throttled-by", { limit: user.limit }) : null}><bdi>${user.limit}</bdi></span>
+      <span role="cell" class="count" title=${count > 0 && !user.observed ? t("now.throttled-since", { n: count, time: since }) : null}>${count > 0 && html`${count}<span class="unit">×</span>`}</span>
       <span role="cell" class="strikes">${annotated("unit", "now.strikes", { n: user.strikes })}</span>
       <${MaySpeak} user=${user} isLeaving=${isLeaving} />
       <${Text} user=${user} index=${index} asks=${held?.asks} isLeaving=${isLeaving} />
@@ -62,25 +62,27 @@ function Who({ state, user, isLeaving }) {
   `;
 }
 
-// MaySpeak says when the user may write again: after all limits and any timeout or ban. Its tooltip
-// says which of them decides that.
+// MaySpeak says when the user may write again: after any timeout or ban, and after all limits unless
+// they only observe. Its tooltip says which of them decides that.
 /** @param {{user: User, isLeaving?: boolean}} props */
 function MaySpeak({ user, isLeaving }) {
-  const silence = inForce(user.silenced);
-  if (user.isGone || isLeaving) return html`<${Left} word=${t("now.may-write")} />`;
+  const silence = inForce(user.silenced), limited = isLimited(user);
+  if (user.leaving || ((user.isGone || isLeaving) && !silence && !isStanding(user))) return html`<${Left} word=${t("now.may-write")} />`;
   if (silence?.banned) return html`<${Left} word=${t("now.until-unbanned")} title=${silenceDone(silence)} />`;
   if (!isStanding(user)) {
     const time = wait(asOf() - Date.parse(user.at));
-    return html`<${Left} word=${t("now.ago", { time })} title=${t("now.throttled-ago", { time })} />`;
+    return html`<${Left} word=${t("now.ago", { time })} title=${user.observed ? null : t("now.throttled-ago", { time })} />`;
   }
-  if (user.never) return html`<${Left} word=${t("now.never")} title=${t("now.throttled-by", { limit: user.limit })} />`;
-  const isTimeout = silence && Math.abs(Date.parse(silence.until) - user.until) < 1000; // the longest of all
+  if (!limited && !silence) return html`<${Left} word=${t("now.may-write-now")} />`;
+  if (limited && user.never) return html`<${Left} word=${t("now.never")} title=${t("now.throttled-by", { limit: user.limit })} />`;
+  const until = limited ? user.until : Date.parse(silence.until);
+  const isTimeout = silence && Math.abs(Date.parse(silence.until) - until) < 1000; // the longest of all
   const since = isTimeout && silence.at ? silence.at : user.since, title = isTimeout ? silenceDone(silence) : t("now.throttled-by", { limit: user.limit });
   return html`
     <span role="cell" class="may-speak" title=${title}>
-      <${RefillBar} key=${since + user.may_speak_at} since=${Date.parse(since)} until=${user.until} />
-      <span class="left">${annotated("writes", "now.writes-again", { when: t("now.in", { time: wait(user.until - asOf()) }) })}</span>
-      <time datetime=${user.may_speak_at}>${upcoming(user.until)}</time>
+      <${RefillBar} key=${since + until} since=${Date.parse(since)} until=${until} />
+      <span class="left">${annotated("writes", "now.writes-again", { when: t("now.in", { time: wait(until - asOf()) }) })}</span>
+      <time datetime=${new Date(until).toISOString()}>${upcoming(until)}</time>
     </span>
   `;
 }

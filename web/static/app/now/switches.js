@@ -5,7 +5,7 @@ import { rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { mayModerate, now, state, update } from "../core/state.js";
+import { mayModerate, now, state, unreadHere, update } from "../core/state.js";
 import { ModesButton, modesHere } from "./modes-button.js";
 import { Icon } from "../widgets/icon.js";
 import { authorName } from "../words/author.js";
@@ -144,11 +144,10 @@ function RaidLength({ state: { channels, channel, raidLength }, isOn }) {
 export function SwitchStates({ state }) {
   const standing = standingOf(state);
   if (!state.status?.switches) return null;
-  const { feed } = state, isLost = feed.state === "lost";
   const isUsual = !standing.pause && !standing.raid && Object.values(state.pressed).every(({ problem, unsavedAt }) => !problem && !unsavedAt);
   return html`
-    <div class="switch-states ${isLost ? "stale" : ""}">
-      ${isUsual && html`<p class="muted">${isLost ? t("now.no-data", { time: clock(feed.lastFrame) }) : t("now.usual")}</p>`}
+    <div class="switch-states ${state.feed.state === "lost" ? "stale" : ""}">
+      ${isUsual && html`<p class="muted">${usualWords(state)}</p>`}
       <${SwitchState} state=${state} name="pause" standing=${standing.pause} />
       <${SwitchState} state=${state} name="raid" standing=${standing.raid} />
       <p role="status" class=${standing.modes ? "switch-state modes" : "unseen"} title=${standing.modes?.title}>
@@ -156,6 +155,15 @@ export function SwitchStates({ state }) {
       </p>
     </div>
   `;
+}
+
+// usualWords says which limits apply while no switch is on; nothing while that isn't known, or while
+// the channel isn't read.
+/** @param {State} of */
+function usualWords({ feed, policy }) {
+  if (feed.state === "lost") return t("now.no-data", { time: clock(feed.lastFrame) });
+  if (!policy || unreadHere()) return "";
+  return policy.in_force === "observe" ? t("now.observes") : t("now.usual");
 }
 
 /** @param {{state: State, name: SwitchName, standing: Standing}} props */
