@@ -134,7 +134,7 @@ func TestFirstRun_Refusals(t *testing.T) {
 		says   string
 	}{
 		"signed out":   {"", goodAnswers, func(*http.Request) {}, 401, "Sign in first"},
-		"view only":    {auth.View, goodAnswers, func(*http.Request) {}, 403, "own access"},
+		"view only":    {auth.View, goodAnswers, func(*http.Request) {}, 403, "this needs owner access"},
 		"other origin": {auth.Own, goodAnswers, header("Sec-Fetch-Site", "cross-site"), 403, "another site"},
 		"other host":   {auth.Own, goodAnswers, func(r *http.Request) { r.Host = "evil.example" }, 421, "not allowed"},
 		"a form":       {auth.Own, goodAnswers, header("Content-Type", "text/plain"), 415, "JSON"},

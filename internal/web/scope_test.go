@@ -202,8 +202,8 @@ func TestScope_GrantEverywhere(t *testing.T) {
 	}
 }
 
-// Moderators may change raid mode. Notices need own access, or the access of moderators before
-// that, and the moderators' role needs own access.
+// Moderators may change raid mode. Notices need owner access, or the access of moderators before
+// that, and the moderators' role needs owner access.
 func TestSettings_NeedAccess(t *testing.T) {
 	d := dash(t)
 	was := decode[settingsShown](t, d.do("GET", channelPath+"/settings", nil, asOwner)).Settings
@@ -223,9 +223,9 @@ func TestSettings_NeedAccess(t *testing.T) {
 		says   string
 	}{
 		{"raid mode", raiding, []auth.Access{auth.Moderate, auth.ModerateNotices, auth.Own}, ""},
-		{"notices", notifying, []auth.Access{auth.ModerateNotices, auth.Own}, `"notices\" needs own access`},
-		{"both", both, []auth.Access{auth.ModerateNotices, auth.Own}, `"notices\" needs own access`},
-		{"moderators", trusting, []auth.Access{auth.Own}, `"moderators\" needs own access`},
+		{"notices", notifying, []auth.Access{auth.ModerateNotices, auth.Own}, `"notices\" needs owner access`},
+		{"both", both, []auth.Access{auth.ModerateNotices, auth.Own}, `"notices\" needs owner access`},
+		{"moderators", trusting, []auth.Access{auth.Own}, `"moderators\" needs owner access`},
 	} {
 		for access, as := range holders {
 			decode[settingsSaved](t, d.do("PUT", channelPath+"/settings", was, asOwner, setHeader("If-Match", "*")))

@@ -103,9 +103,9 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Cal
 func mayChange(who access.Caller, from, to control.Settings) error {
 	switch {
 	case from.Notices != to.Notices && !who.Access.Allows(auth.ModerateNotices):
-		return problem.New(http.StatusForbidden, "%s has %s access; changing \"notices\" needs own access. Raid mode alone can be changed with moderate access.", who.Name, who.Access)
+		return problem.New(http.StatusForbidden, "%s has %s access; changing \"notices\" needs owner access. Raid mode alone can be changed with moderate access.", who.Name, who.Access)
 	case from.Moderators != to.Moderators && !who.Access.Allows(auth.Own):
-		return problem.New(http.StatusForbidden, "%s has %s access; changing \"moderators\" needs own access.", who.Name, who.Access)
+		return problem.New(http.StatusForbidden, "%s has %s access; changing \"moderators\" needs owner access.", who.Name, who.Access)
 	}
 	return nil
 }

@@ -143,9 +143,17 @@ func (a *Authenticator) recordUse(who Caller) {
 // errForbidden returns the problem for a caller without the access that a route needs.
 func errForbidden(who Caller, needs auth.Access) error {
 	if who.Access == auth.Any {
-		return problem.New(http.StatusForbidden, "%s has access to single channels; this needs %s access to the whole installation. Name its owners in [web] owners, or sign in with a link from \"chatguard signin\".", who.Name, needs)
+		return problem.New(http.StatusForbidden, "%s has access to single channels; this needs %s access to the whole installation. Name its owners in [web] owners, or sign in with a link from \"chatguard signin\".", who.Name, inWords(needs))
 	}
-	return problem.New(http.StatusForbidden, "%s has %s access; this needs %s access.", who.Name, who.Access, needs)
+	return problem.New(http.StatusForbidden, "%s has %s access; this needs %s access.", who.Name, who.Access, inWords(needs))
+}
+
+// inWords returns an access as people read it.
+func inWords(a auth.Access) any {
+	if a == auth.Own {
+		return language.Sentence("owner")
+	}
+	return a
 }
 
 func errSignIn() error {

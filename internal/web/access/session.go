@@ -67,7 +67,7 @@ func (a *Authenticator) exchange(r *http.Request, code, token string) (session s
 		return a.beginOwnerSession(), who, nil
 	case !who.Access.Allows(auth.View): // check before a useless session is stored
 		return "", who, problem.New(http.StatusForbidden,
-			"This token doesn't open the dashboard. For the dashboard, sign in with a token for view, help, moderate or own access.")
+			"This token doesn't open the dashboard. For the dashboard, sign in with a token of the role view, help, moderate or own.")
 	}
 	return a.opts.Sessions.BeginSession(r.Context(), token)
 }
