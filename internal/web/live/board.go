@@ -112,8 +112,8 @@ func (b *board) report(o journal.Outcome) {
 func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := b.entries[seen.Outcome.Entry]
-	if r == nil || r.key() != seen.key() {
+	r := b.rows[seen.key()]
+	if r == nil || r.Outcome.Entry != seen.Outcome.Entry {
 		return
 	}
 	r.Strikes = v.Strikes

@@ -75,7 +75,7 @@ type Model struct {
 	revised     pendingSet[string] // channels to be judged again
 	switched    pendingSet[string] // channels to be judged again and announced
 	channelsNew atomic.Bool        // what channels' chats say of them is to be announced
-	unnamed     pendingSet[rowKey] // users whose names are to be read
+	unnamed     pendingSet[rowKey] // users whose names and strikes are to be read
 	remembering sync.WaitGroup     // goroutines that read records
 }
 

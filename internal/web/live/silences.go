@@ -59,8 +59,8 @@ func (m *Model) assumeSilence(e *journal.Entry, now time.Time) {
 	m.board.assume(rowKey{e.ChannelID, e.UserID}, &s, now)
 }
 
-// nameUsers reads from the store the names of users who are listed although they haven't written,
-// until ctx ends.
+// nameUsers completes the rows of users who are listed although they haven't written, until ctx
+// ends: it asks the Guard for their strikes, and reads their names from the store.
 func (m *Model) nameUsers(ctx context.Context) {
 	for {
 		select {
@@ -68,7 +68,13 @@ func (m *Model) nameUsers(ctx context.Context) {
 			return
 		case <-m.unnamed.added:
 		}
-		for _, key := range m.unnamed.take() {
+		keys := m.unnamed.take()
+		for _, key := range keys {
+			if ctx.Err() == nil {
+				m.Amended(key.channel, key.user)
+			}
+		}
+		for _, key := range keys {
 			person, ok, err := m.opts.Records.Person(ctx, key.channel, key.user)
 			if err != nil {
 				if ctx.Err() == nil {

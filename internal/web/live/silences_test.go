@@ -1,11 +1,15 @@
 package live
 
 import (
+	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -52,4 +56,62 @@ func TestModel_SilencedAtOnce(t *testing.T) {
 			t.Fatalf("shown %+v, known %+v", shown, known)
 		}
 	}
+}
+
+// brokenRecords are Records that can't be read.
+type brokenRecords struct{ Records }
+
+func (brokenRecords) Person(context.Context, string, string) (p journal.Person, ok bool, err error) {
+	return p, false, errors.New("broken")
+}
+
+// TestModel_SilencedStrikes checks that the row of a user whom only a timeout lists has the user's
+// strikes, also after they were taken back, and even if no names can be read.
+func TestModel_SilencedStrikes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, chat := newModel(t), &knowingChat{knows: journal.Silence{Banned: true}}
+		m.opts.Records = brokenRecords{}
+		m.opts.Controls = control.New(control.Options{Guard: m.opts.Guard, Policies: m.opts.Policies})
+		m.opts.Controls.Join(control.Chat{Acts: control.Acts{Serves: func(string) bool { return true }, Silence: chat.silence}})
+		policy := m.opts.Guard.Policy()
+		policy.Mode = chatguard.ModeEnforce
+		if err := m.opts.Guard.SetPolicy(policy); err != nil {
+			t.Fatal(err)
+		}
+		users := []string{"a", "b"}
+		strikes := map[string]int{}
+		for _, user := range users {
+			for strikes[user] == 0 {
+				v, err := m.opts.Guard.Check(t.Context(), chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: user}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				strikes[user] = v.Strikes
+			}
+		}
+		want := func(when string) {
+			t.Helper()
+			for _, user := range users {
+				if r, ok := m.board.find(channelID, user); !ok || r.Strikes != strikes[user] {
+					t.Errorf("%s: %s is listed: %v, with %d strikes, want %d", when, user, ok, r.Strikes, strikes[user])
+				}
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var naming sync.WaitGroup
+		naming.Go(func() { m.nameUsers(ctx) })
+		for _, user := range users {
+			m.Silenced(channelID, user, "")
+		}
+		synctest.Wait()
+		want("banned")
+		if err := m.opts.Guard.Reset(t.Context(), chatguard.Key{ChannelID: channelID, UserID: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		strikes["a"] = 0
+		m.Amended(channelID, "a")
+		want("after a reset")
+		stop()
+		naming.Wait()
+	})
 }
