@@ -156,3 +156,26 @@ func TestClicks_NoteMovesList(t *testing.T) {
 		t.Errorf("a click on purpose changes %d users", n)
 	}
 }
+
+// TestClicks_AnswerMovesNothing checks that the answer to a click on the last row in sight scrolls
+// nothing, and that it lies in its own row.
+func TestClicks_AnswerMovesNothing(t *testing.T) {
+	d := dash(t)
+	d.throttleUsers(30)
+	w := d.open(1400, 900)
+	w.See(hasRows("user_29", 1) + `&& document.querySelectorAll(".row.arriving").length === 0`)
+	last := browsertest.Eval[string](w.Window, `[...document.querySelectorAll(".acts > [id^=pardon-of-]")].find((button) => button.getBoundingClientRect().bottom > innerHeight).id`)
+	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`scrollBy(0, document.getElementById(%q).getBoundingClientRect().bottom + 2 - innerHeight)`, last)))
+	before := browsertest.Eval[float64](w.Window, "scrollY")
+	w.Click("#" + last)
+	w.See(`document.querySelector(".of-answer .outcome")`)
+	if after := browsertest.Eval[float64](w.Window, "scrollY"); after != before {
+		t.Errorf("the answer scrolls the page from %g to %g", before, after)
+	}
+	if over := browsertest.Eval[float64](w.Window, `(() => {
+		const answer = document.querySelector(".of-answer");
+		return answer.getBoundingClientRect().bottom - answer.closest(".row").getBoundingClientRect().bottom;
+	})()`); over > 6 {
+		t.Errorf("the answer lies over the next row by %g pixels", over)
+	}
+}

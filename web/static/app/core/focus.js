@@ -8,6 +8,13 @@ const parts = "li, form, fieldset, dialog, section, [role=group], [role=row], [r
 /** @type {Element[]} */
 let path = []; // the element that has the focus, and what is around it, from the inside out
 
+// isSeen reports whether a whole element is in the window, and no bar covers it.
+/** @param {Element} element */
+export function isSeen(element) {
+  const { left, top, bottom, width } = element.getBoundingClientRect();
+  return [top + 2, bottom - 2].every((y) => element.contains(document.elementFromPoint?.(left + width / 2, y)));
+}
+
 /** @param {Element | undefined} element */
 const isUsable = (element) => element !== undefined && element.isConnected && !element.matches(":disabled");
 

@@ -4,6 +4,7 @@
 import { rich, t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
+import { isSeen } from "../core/focus.js";
 import { nameOf, state, timeoutsHere } from "../core/state.js";
 import { Around } from "./around.js";
 import { deedOf, isLatest, silenceNow } from "./deed.js";
@@ -39,10 +40,10 @@ export function RowQuestion({ state, user, held }) {
 /** @param {HTMLElement} question */
 function place(question) {
   question.classList.remove("above");
-  const { bottom, height } = question.getBoundingClientRect(), row = question.closest(".row").getBoundingClientRect();
-  const bar = parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom) || 0;
-  if (bottom > innerHeight - bar && row.top > height) question.classList.add("above");
-  question.scrollIntoView({ block: "nearest" });
+  if (isSeen(question)) return;
+  const { height } = question.getBoundingClientRect(), row = question.closest(".row").getBoundingClientRect();
+  if (row.top > height) question.classList.add("above");
+  if (!isSeen(question)) question.scrollIntoView({ block: "nearest" });
 }
 
 /** @type {Record<string, (question: Question) => View>} */

@@ -5,7 +5,7 @@ import { loadTexts, t } from "../../text/text.js";
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
 import "../core/clicks.js";
-import "../core/focus.js";
+import { isSeen } from "../core/focus.js";
 import { restore } from "../core/preferences.js";
 import { fragment, isMissing, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";
@@ -109,7 +109,7 @@ function focusWanted(s) {
   const wanted = s.focus && document.getElementById(s.focus);
   if (!wanted) return;
   s.focus = "";
-  wanted.focus();
+  wanted.focus({ preventScroll: isSeen(wanted) }); // or what is under the pointer may move
 }
 
 await loadTexts("shell", "now", "widgets", "words"); // drawing needs them
