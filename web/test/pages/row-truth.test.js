@@ -244,6 +244,23 @@ test("row: the row under the pointer stays in place while another one shows an a
   await see(() => places() === "0321");
 });
 
+test("row: what comes under a mouse at rest stays in place, and the list doesn't become lower", async () => {
+  const users = ["43", "44", "45"].map((user_id) => ({ ...spammer, user_id, login: user_id, display_name: "" }));
+  await openNow(users);
+  const places = () => ["43", "44", "45", "46"].map((id) => find(`.row[data-user='${id}']:not(.leaving)`)?.dataset.index ?? "-").join("");
+  await see(() => places() === "210-");
+  const fire = (element, type) => element.dispatchEvent(Object.assign(new Event(type, { bubbles: true }), { pointerType: "mouse" }));
+  fire(find(".row[data-user='44'] .said"), "pointerover");
+  send({ type: "throttled", users: [{ ...users[0], user_id: "46", login: "46" }] });
+  await see(() => places() === "3120");
+  const height = find(".rows").style.height;
+  send({ type: "throttled", users: [], gone: ["43", "45", "46"] });
+  await see(() => places() === "-1--");
+  assert.equal(find(".rows").style.height, height);
+  fire(find(".rows"), "pointerleave");
+  await see(() => places() === "-0--" && find(".rows").style.height !== height);
+});
+
 test("row: hostile names of moderators are only text", async () => {
   await openNow();
   tell(silencedBy("token:<b>anna</b>\u202e", 600));

@@ -25,6 +25,8 @@ export function UsersTable({ state, users, tab, stale }) {
   const { body, first, count, height } = useLazyRows("--user-row");
   const rows = useRows(state.users, users);
   const held = heldRow();
+  const rowCount = useRef(0), ends = (rows.at(-1)?.index ?? -1) + 1;
+  rowCount.current = held ? Math.max(rowCount.current, ends) : ends; // at the end of the page, a lower list would move the held row
   const drawn = rows.filter(({ index }) => (index >= first && index < first + count) || index === held?.index);
   /** @type {Row[]} */
   const shown = [...drawn, ...useOver(state.users, drawn)];
@@ -44,7 +46,7 @@ export function UsersTable({ state, users, tab, stale }) {
         ${Object.values(columns).map((name) => html`<span role="columnheader">${name}</span>`)}
         ${mayHelp() && html`<span role="columnheader"><span class="unseen">${t("now.column-change")}</span></span>`}
       </div>
-      <div role="rowgroup" class="rows" ref=${body} style=${{ height: ((rows.at(-1)?.index ?? -1) + 1) * height + "px" }} ...${holding(rows)}>
+      <div role="rowgroup" class="rows" ref=${body} style=${{ height: rowCount.current * height + "px" }} ...${holding(rows)}>
         ${shown.map(drawOnce)}
       </div>
     </div>
@@ -96,7 +98,8 @@ function useOver(users, drawn) {
 const isOver = (user) => user.leaving || (user.held ? !isStanding(user) : Date.now() - user.left < farewell);
 
 // holding returns event handlers. They hold the row that has the pointer or the focus, and move the
-// focus between rows with the arrow keys.
+// focus between rows with the arrow keys. A row may come under a mouse at rest, because the page has
+// moved: it doesn't take the place of a row that has the focus.
 /** @param {Row[]} rows */
 function holding(rows) {
   /** @param {HTMLElement | null} element @param {"pointer" | "focus"} by */
@@ -108,6 +111,8 @@ function holding(rows) {
   return {
     /** @param {PointerEvent} event */
     onPointerMove: (event) => event.pointerType === "mouse" && holdRow(ofEvent(event), "pointer"),
+    /** @param {PointerEvent} event */
+    onPointerOver: (event) => event.pointerType === "mouse" && heldRow()?.by !== "focus" && holdRow(ofEvent(event), "pointer"),
     onPointerLeave: () => {
       release("pointer");
       holdRow(focusedRow(), "focus");
