@@ -32,6 +32,10 @@ test("readable: every other colour is mixed until it has, on the grounds of each
   }
 });
 
+test("a row can be read as soon as it arrives", () => {
+  assert.match(readFileSync(new URL("../static/style/now.css", import.meta.url), "utf8"), /^@keyframes arrive { from { background: var\(--hover\); } }/m);
+});
+
 test("readable: no colour", () => {
   for (const color of ["", "red", "#fff", "#12345g", "url(x)", "#1e90ff;"]) assert.equal(readable(color, "light"), "", color);
 });
