@@ -22,6 +22,7 @@ test("journal: filters in the address bar", async () => {
   isNow(entry(2, "teahouse", { outcome: outcome("done") }), entry(1, "gardenhour", { outcome: outcome("failed", "the bot is no moderator here") }));
   await openAs("own", "journal");
   await see(() => entries().length === 2 && entries()[1].includes("delete failed the bot is no moderator here"));
+  assert.deepEqual(all(".entry .deed").map(({ title }) => title), ["deleted", "delete failed: the bot is no moderator here"]);
   assert.deepEqual(asked("/journal"), { channel: "7", n: "100" });
 
   isNow();

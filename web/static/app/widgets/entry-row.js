@@ -26,7 +26,7 @@ export function entryRow({ state, entry, hasUser, place, style, then }) {
       ${hasUser && html`<span role="cell" class="user"><a href=${linkTo(state, "people", { user: entry.user_id })}><bdi>${nameOf(entry)}</bdi></a></span>`}
       <span role="cell" class="text"><${Text} entry=${entry} id=${place === 0 ? "first-entry" : null} /></span>
       <span role="cell" class="limit"><bdi>${entry.limit}</bdi></span>
-      <span role="cell" class="deed" title=${detail || null}><span class="chip ${kind}">${word}</span>${detail && html`<span class="detail muted"> ${detail}</span>`}</span>
+      <span role="cell" class="deed" title=${detail ? `${word}: ${detail}` : word}><span class="chip ${kind}">${word}</span>${detail && html`<span class="detail muted"> ${detail}</span>`}</span>
       ${mayHelp() && html`<span role="cell" class="forgive"><${PardonButton} state=${state} entry=${entry} then=${then} /></span>`}
     </div>
   `;
