@@ -15,6 +15,9 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
+// unknownChannel is a channel that the simulated Twitch doesn't have, as if the name was mistyped.
+const unknownChannel = "nosuchchannel"
+
 // demoSetup runs a first start with the simulated Twitch. It begins with an empty folder and the
 // setup page, and goes on with the dashboard and its checklist. The pages of Twitch are simulated,
 // too.
@@ -43,7 +46,7 @@ func demoSetup(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 }
 
 // newDemoSetup returns a setup that uses server as Twitch. The chosen channel exists there as soon
-// as it is in the configuration; the bot is no moderator yet.
+// as it is in the configuration, unless it is unknownChannel; the bot is no moderator yet.
 func newDemoSetup(server *faketwitch.Server, path, listen string, out io.Writer) *setup {
 	s := &setup{
 		path: path, web: config.Default().Web, out: out,
@@ -57,8 +60,10 @@ func newDemoSetup(server *faketwitch.Server, path, listen string, out io.Writer)
 			return c, err
 		}
 		c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.HelixURL, c.Twitch.AuthURL = server.IRCAddress(), false, server.HelixURL(), server.AuthURL()
-		server.AddChannel(c.Twitch.Channels[0])
-		server.SetBotModerator(c.Twitch.Channels[0], false)
+		if channel := c.Twitch.Channels[0]; channel != unknownChannel {
+			server.AddChannel(channel)
+			server.SetBotModerator(channel, false)
+		}
 		return c, nil
 	}
 	return s

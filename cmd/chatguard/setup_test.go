@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/web"
 )
 
@@ -87,6 +90,23 @@ func TestSetup_Moved(t *testing.T) {
 	c, err := s.load()
 	if err != nil || c.Web.Listen != s.listener.Addr().String() || c.Twitch.ClientID != "abcdefgh" {
 		t.Errorf("%+v, %+v, %v", c.Web, c.Twitch, err)
+	}
+}
+
+// TestSetup_UnknownChannel checks that the simulated Twitch has the chosen channel, except the one
+// that stands for a mistyped name.
+func TestSetup_UnknownChannel(t *testing.T) {
+	server := twitchtest.Start(t)
+	for channel, want := range map[string]error{"teahouse": nil, unknownChannel: faketwitch.ErrNoChannel} {
+		path := filepath.Join(t.TempDir(), defaultConfig)
+		contents, err := config.Starter{Channel: channel, Timezone: "UTC"}.Write()
+		must(t, err)
+		must(t, os.WriteFile(path, []byte(contents), 0o600))
+		_, err = newDemoSetup(server, path, "127.0.0.1:0", io.Discard).load()
+		must(t, err)
+		if _, err := server.Say(faketwitch.Line{Channel: channel, Login: "anna", Text: "hi"}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", channel, err)
+		}
 	}
 }
 
