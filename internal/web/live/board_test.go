@@ -133,6 +133,20 @@ func TestBoard_JudgedLaterKeepsState(t *testing.T) {
 	}
 }
 
+// The end of a pause enforces a limit that only observed the last message, and its beginning the
+// other way round.
+func TestBoard_JudgedSaysWhetherLimitIsEnforced(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, time.Hour), "", nil, 1, noon)
+	for _, observed := range []bool{true, false} {
+		seen, _ := b.find(channelID, "a")
+		b.judge(seen, chatguard.Verdict{At: noon, RetryAfter: time.Hour, Limit: "burst", Allowed: observed, Observed: observed}, noon)
+		if r, _ := b.find(channelID, "a"); r.Observed != observed || !r.Held {
+			t.Errorf("observed %v: row %+v", observed, r)
+		}
+	}
+}
+
 // Someone who is throttled is never evicted before someone who is not.
 func TestBoard_EvictsPastFirst(t *testing.T) {
 	b := newBoard()

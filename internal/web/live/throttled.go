@@ -48,8 +48,8 @@ type Throttled struct {
 	First      time.Time            `json:"first"` // first throttled message while listed
 	Total      int                  `json:"total"` // throttled messages since First
 	Strikes    int                  `json:"strikes"`
-	// Observed is true if the last message was only observed, due to the policy or the limit. In
-	// this case, the user was not throttled.
+	// Observed is true if the user's limit only observes, due to the policy or the limit itself. In
+	// this case, the limit does not throttle the user.
 	Observed bool              `json:"observed"`
 	Penalty  chatguard.Penalty `json:"penalty"` // of the last message, actual or observed
 	Outcome  journal.Outcome   `json:"outcome"` // of the action on the last message
