@@ -113,6 +113,13 @@ test("card: why, strikes, limits and messages", async () => {
   await see(() => document.title === "(1) People · #somechannel · chatguard");
 });
 
+for (const [by, why] of [["chatguard", "Spammer is banned by chatguard."], [undefined, "Spammer is banned."]]) {
+  test(`card: a ban by ${by ?? "nobody knows whom"}`, async () => {
+    await openCard({ silenced: { banned: true, by } });
+    await see(() => text(".why") === why);
+  });
+}
+
 test("card: follows the next change, and says why it can’t be loaded", async () => {
   await openCard({ verdict: { ...usual.verdict, retry_after_ms: 1000 }, limits: [{ ...burst, next_at: "2026-11-03T12:00:01Z" }, daily] });
   const loads = () => requests.filter(({ path, method }) => method === "GET" && path === spammer).length;

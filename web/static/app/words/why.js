@@ -35,7 +35,7 @@ export function Why({ card, state: { policy, channels, channel } }) {
 const named = ({ limit }) => html`<bdi>${limit}</bdi>`;
 
 // timedOut says when a timed-out user may write again and, if a limit throttles them after that,
-// which one. The sentence names who gave the timeout, unless chatguard did.
+// which one. The sentence names who gave the timeout, if that is known.
 /** @param {Value} who @param {number} end @param {Api.Verdict} verdict @param {Value} by */
 function timedOut(who, end, verdict, by) {
   const { allowed, never, at, retry_after_ms: retry } = verdict, time = upcoming(end);
@@ -48,9 +48,9 @@ function timedOut(who, end, verdict, by) {
   return by ? rich("rules.why-timeout-by", { ...values, by }) : rich("rules.why-timeout", values);
 }
 
-// giverOf names who gave a timeout or ban, unless it was chatguard.
+// giverOf names who gave a timeout or ban; it is null if that isn't known.
 /** @param {Api.Silence | null | undefined} silence */
-const giverOf = (silence) => (silence?.by && silence.by !== "chatguard" ? html`<bdi>${authorName(silence.by)}</bdi>` : null);
+const giverOf = (silence) => (silence?.by ? html`<bdi>${authorName(silence.by)}</bdi>` : null);
 
 /** @param {Value} who @param {Api.getChannelsUsers} of */
 function exempt(who, { override: { exempt, exempt_until: until }, roles: held }) {
