@@ -29,8 +29,9 @@ type Acts struct {
 	// Recall tells the chat a timeout or ban from before the start, unless the chat knows what has
 	// become of it. Nil means that the chat needs no telling.
 	Recall func(t journal.Target, s journal.Silence)
-	// TimeOut times a user out. It replaces another timeout. It returns ErrBanned if the user is
-	// banned.
+	// TimeOut times a user out in the name of the target's author, who may be ProgramAuthor or
+	// unknown if the timeout is a restored one. It replaces another timeout. It returns ErrBanned if
+	// the user is banned.
 	TimeOut func(ctx context.Context, t journal.Target, length time.Duration, reason string) error
 	// Ban bans a user, or returns ErrBanned if the user is already banned.
 	Ban func(ctx context.Context, t journal.Target, reason string) error
@@ -119,13 +120,17 @@ func (c *Silences) timeOut(ctx context.Context, t journal.Target, length time.Du
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	done.Former = detail.Former
-	err = c.acts.TimeOut(ctx, t, length, detail.Reason)
+	giver := t
+	if detail.Restored {
+		giver.Author = detail.By
+	}
+	err = c.acts.TimeOut(ctx, giver, length, detail.Reason)
 	now := c.records.now().UTC()
 	detail.Length, detail.Until = length.String(), now.Add(length)
 	if err != nil {
 		return done, c.records.notAmended(ctx, t, journal.UserTimedOut, detail, err)
 	}
-	done.Silence = &journal.Silence{Until: detail.Until, At: now, By: t.Author}
+	done.Silence = &journal.Silence{Until: detail.Until, At: now, By: giver.Author}
 	done.Saved, err = c.records.amended(ctx, t, journal.UserTimedOut, detail)
 	return done, err
 }

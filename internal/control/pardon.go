@@ -195,12 +195,13 @@ var errActedSince = errors.New("a person has timed out or banned this user since
 
 // liftPenalty lifts the user's timeout or ban, unless a person gave one with the dashboard after
 // the time of the user's newest pardoned message. After a restart, only the audit knows that.
+// chatguard's own timeout, which an undo has restored, is no person's.
 func (p *Pardons) liftPenalty(ctx context.Context, t journal.Target, newest time.Time) error {
 	acts, err := p.silences.actsOf(ctx, t)
-	switch act := acts.last; {
+	switch s := silenceOf(acts.last); {
 	case err != nil:
 		return p.records.trouble(err)
-	case act.At.After(newest) && silenceOf(act).IsInForce(p.records.now()):
+	case s.At.After(newest) && s.IsInForce(p.records.now()) && s.By != journal.ProgramAuthor:
 		return errActedSince
 	}
 	return p.lift(ctx, t.ChannelID, t.UserID)

@@ -142,7 +142,7 @@ func (c *Silences) Known(channelID, userID string) (s journal.Silence, ok bool) 
 // silenceRecord is what the records have about a user's timeout or ban.
 type silenceRecord struct {
 	last       journal.Audit    // the last timeout, ban or lift by a person; zero if there is none
-	pardonedAt time.Time        // the last pardon, which lifts earlier penalties
+	pardonedAt time.Time        // the last pardon, which lifts earlier penalties, also restored ones
 	given      *journal.Silence // the last penalty in force; nil if there is none
 }
 
@@ -165,15 +165,15 @@ func (r *silenceRecord) note(a journal.Audit) {
 // silence returns the timeout or ban in force, or nil if there is none. If the last one was lifted,
 // endedAt is when.
 func (r *silenceRecord) silence(now time.Time) (s *journal.Silence, endedAt time.Time) {
+	act := silenceOf(r.last)
 	switch {
 	case r.given != nil && r.given.At.After(r.pardonedAt) && r.given.At.After(r.last.At):
 		return r.given, endedAt
 	case r.last.Action == journal.UserLifted:
 		return nil, r.last.At
-	case r.last.Action == "" || !silenceOf(r.last).IsInForce(now):
+	case r.last.Action == "", !act.IsInForce(now), act.By == journal.ProgramAuthor && !act.At.After(r.pardonedAt):
 		return nil, endedAt
 	}
-	act := silenceOf(r.last)
 	return &act, endedAt
 }
 
@@ -198,11 +198,14 @@ func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (*journal.
 	return nil, err
 }
 
-// silenceOf returns the timeout or ban that a person gave.
+// silenceOf returns the timeout or ban that a person gave, or restored by undoing their act.
 func silenceOf(a journal.Audit) journal.Silence {
 	s := journal.Silence{Banned: a.Action == journal.UserBanned, At: a.At.UTC(), By: a.Author}
 	if detail, ok := journal.DetailOf[journal.TimeoutDetail](a); ok && !s.Banned {
 		s.Until = detail.Until // an unreadable end counts as over
+		if detail.Restored {
+			s.By = detail.By
+		}
 	}
 	return s
 }

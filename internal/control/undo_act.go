@@ -13,7 +13,7 @@ import (
 const sameAct = 5 * time.Second
 
 // Undo undoes a timeout or ban that the author gave at that time. It ends the timeout or ban, and
-// gives the timeout that it replaced again, for the rest of its time. If another timeout or ban is
+// gives the timeout that it replaced again, for the rest of its time and in the name of its giver. If another timeout or ban is
 // in force, the error is a SilencedError. If none is known, Undo succeeds and changes nothing.
 func (c *Silences) Undo(ctx context.Context, t journal.Target, ban bool, given time.Time) (done Acted, err error) {
 	end, err := c.begin(ctx, t, "")
@@ -28,7 +28,7 @@ func (c *Silences) Undo(ctx context.Context, t journal.Target, ban bool, given t
 	case s.Banned != ban || s.By != t.Author || !s.At.IsZero() && !isSameTime(s.At, given):
 		return done, c.silenced(*s, "it was given since, so nothing was undone")
 	}
-	rest, err := c.restOfReplaced(ctx, t, given)
+	rest, by, err := c.restOfReplaced(ctx, t, given)
 	if err != nil {
 		return done, c.records.trouble(err)
 	}
@@ -37,7 +37,7 @@ func (c *Silences) Undo(ctx context.Context, t journal.Target, ban bool, given t
 			return done, err
 		}
 	}
-	restored, err := c.timeOut(ctx, t, rest, journal.TimeoutDetail{Former: done.Former, Restored: true})
+	restored, err := c.timeOut(ctx, t, rest, journal.TimeoutDetail{Former: done.Former, Restored: true, By: by})
 	if err != nil && restored.Silence == nil && ban {
 		// The ban has ended, so the request has succeeded. The answer has no timeout.
 		c.records.log.Warn("a timeout that a ban replaced can't be restored", "channel", t.ChannelID, "error", err)
@@ -47,22 +47,22 @@ func (c *Silences) Undo(ctx context.Context, t journal.Target, ban bool, given t
 }
 
 // restOfReplaced returns how long the timeout would still last that the author's act at that time
-// has replaced; 0 if it replaced none, or if that isn't known.
-func (c *Silences) restOfReplaced(ctx context.Context, t journal.Target, given time.Time) (time.Duration, error) {
+// has replaced, and who gave it; 0 if it replaced none, or if that isn't known.
+func (c *Silences) restOfReplaced(ctx context.Context, t journal.Target, given time.Time) (rest time.Duration, by string, err error) {
 	acts, err := c.actsOf(ctx, t)
 	act := acts.last
 	if err != nil || act.Author != t.Author || !isSameTime(act.At, given) {
-		return 0, err
+		return 0, "", err
 	}
 	former := formerOf(act)
 	if former == nil || former.Banned {
-		return 0, nil
+		return 0, "", nil
 	}
-	rest := former.Until.Sub(c.records.now()).Round(time.Second)
+	rest = former.Until.Sub(c.records.now()).Round(time.Second)
 	if rest < penalties.MinTimeout {
-		return 0, nil
+		return 0, "", nil
 	}
-	return min(rest, penalties.MaxTimeout), nil
+	return min(rest, penalties.MaxTimeout), former.By, nil
 }
 
 // formerOf returns the timeout or ban that a timeout or ban has replaced; nil if there was none.

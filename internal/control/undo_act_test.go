@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -69,4 +70,58 @@ func TestUndoAct_RestoresWhatWasReplaced(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A restored timeout keeps its giver, also in the records after a restart. A pardon lifts it only
+// if that is chatguard.
+func TestUndoAct_KeepsTheGiver(t *testing.T) {
+	for _, by := range []string{journal.ProgramAuthor, "carla", ""} {
+		for _, restart := range []bool{false, true} {
+			inActs(t, func(d *harness, f *fakeChat) {
+				policy := d.guard.ChannelPolicy(channel)
+				policy.Penalties.Ladder[0].Duration = time.Hour
+				must(t, d.guard.SetChannelPolicy(channel, policy))
+				d.Pardons.lift = func(ctx context.Context, _, _ string) error { return f.acts().Lift(ctx, anna) }
+				d.spam(2, time.Second)
+				f.known = journal.Silence{Until: time.Now().Add(time.Hour), At: time.Now(), By: by}
+				time.Sleep(time.Minute)
+				done, err := d.Silences.Ban(d.Context(), anna, "")
+				must(t, err)
+				time.Sleep(time.Minute)
+				undone, err := d.Silences.Undo(d.Context(), anna, true, done.Silence.At)
+				if s := undone.Silence; err != nil || s == nil || s.By != by || f.known.By != by {
+					t.Fatalf("by %q: %+v, %v; the chat knows %+v", by, undone, err, f.known)
+				}
+				if last := d.store.recorded[len(d.store.recorded)-1]; last.Author != anna.Author {
+					t.Errorf("by %q: the undo is recorded as %q", by, last.Author)
+				}
+				if f.forgets = restart; restart {
+					told := map[string]journal.Silence{}
+					acts := f.acts()
+					acts.Recall = func(t journal.Target, s journal.Silence) { told[t.UserID] = s }
+					d.Silences.acts = acts
+					must(t, d.Silences.Recall(d.Context(), time.Time{}, 10))
+					if s, ok := told[anna.UserID]; !ok || s.By != by {
+						t.Errorf("by %q, recalled after a restart: %+v", by, s)
+					}
+					acts.Recall = nil
+					d.Silences.acts = acts
+				}
+				if s, _ := d.Silences.Of(d.Context(), anna); s == nil || s.Banned || s.By != by {
+					t.Errorf("by %q, restart %v: in force is %+v", by, restart, s)
+				}
+				want, lifted := journal.SilenceKept, by == journal.ProgramAuthor
+				if lifted {
+					want = journal.SilenceLifted
+				}
+				if done := d.pardonAnna(); done.Silence != want || f.known.IsInForce(time.Now()) == lifted {
+					t.Errorf("by %q, restart %v: pardoned: %+v", by, restart, done)
+				}
+				f.forgets = true // the records know what the pardon has lifted
+				if s, _ := d.Silences.Of(d.Context(), anna); (s == nil) != lifted {
+					t.Errorf("by %q, restart %v: in force after the pardon is %+v", by, restart, s)
+				}
+			})
+		}
+	}
 }

@@ -107,8 +107,10 @@ type RaidDetail struct {
 }
 
 // TimeoutDetail is the detail of UserTimedOut. Former is the timeout or ban that it replaced.
-// Restored says that an act was undone that had replaced this timeout.
+// Restored says that an act was undone that had replaced this timeout. By is then who gave it, as in
+// Silence; the author of the change is who undid the act.
 type TimeoutDetail struct {
+	By       string    `json:"by,omitempty"`
 	Former   *Silence  `json:"former,omitempty"`
 	Length   string    `json:"length"`
 	Reason   string    `json:"reason,omitempty"`

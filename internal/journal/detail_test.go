@@ -61,7 +61,11 @@ var stored = []struct {
 	{BotConnected, `{"account":"chatguard_bot"}`, LoginDetail{"chatguard_bot"}, readAs[LoginDetail]},
 	{
 		UserTimedOut, `{"former":{"banned":false,"until":"2026-03-14T20:00:00Z","by":"twitch:carl"},"length":"1h30m0s","reason":"spam","until":"2026-03-14T20:00:00Z"}`,
-		TimeoutDetail{former, "1h30m0s", "spam", false, eight}, readAs[TimeoutDetail],
+		TimeoutDetail{Former: former, Length: "1h30m0s", Reason: "spam", Until: eight}, readAs[TimeoutDetail],
+	},
+	{
+		UserTimedOut, `{"by":"chatguard","length":"10m0s","restored":true,"until":"2026-03-14T20:00:00Z"}`,
+		TimeoutDetail{By: ProgramAuthor, Length: "10m0s", Restored: true, Until: eight}, readAs[TimeoutDetail],
 	},
 	{UserTimedOut, `{"length":"10m0s","until":"2026-03-14T20:00:00Z"}`, TimeoutDetail{Length: "10m0s", Until: eight}, readAs[TimeoutDetail]},
 	{UserBanned, `{"reason":"links"}`, BanDetail{Reason: "links"}, readAs[BanDetail]},

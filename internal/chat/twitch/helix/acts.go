@@ -29,13 +29,11 @@ func (m *Moderator) Silence(channelID, userID string) (s journal.Silence, ok boo
 // Recall records a timeout or ban from before the start, unless the Moderator knows a later one, or
 // the end of this one.
 func (m *Moderator) Recall(t journal.Target, s journal.Silence) {
-	last := sanction{from: s.At, byOther: s.By != journal.ProgramAuthor}
+	length := time.Duration(0)
 	if !s.Banned {
-		last.length = s.Until.Sub(s.At)
+		length = s.Until.Sub(s.At)
 	}
-	if last.byOther {
-		last.by = s.By
-	}
+	last := givenBy(s.By, s.At, length)
 	who := target{t.ChannelID, t.UserID}
 	m.mu.Lock()
 	d := m.historyOf(who)
@@ -51,7 +49,8 @@ func (m *Moderator) Recall(t journal.Target, s journal.Silence) {
 
 // TimeOutUser times a user out for 1 s to 14 days in the name of the target's author. It replaces
 // another timeout, even a longer one. If the user is banned, the error is ErrBanned. The Moderator
-// treats the timeout as one that somebody else gave. It doesn't wait behind penalties.
+// treats the timeout as one that somebody else gave, unless the author is journal.ProgramAuthor. It
+// doesn't wait behind penalties.
 func (m *Moderator) TimeOutUser(ctx context.Context, t journal.Target, length time.Duration, reason string) error {
 	return m.act(t, length, func(how sending) error {
 		return m.Helix.timeOut(ctx, m.room(t.ChannelID), t.UserID, length, reason, how)
@@ -69,7 +68,7 @@ func (m *Moderator) BanUser(ctx context.Context, t journal.Target, reason string
 // act imposes a sanction that a person requested. Length 0 means a ban.
 func (m *Moderator) act(t journal.Target, length time.Duration, give func(sending) error) error {
 	who := target{t.ChannelID, t.UserID}
-	request := m.noteRequest(who, sanction{length: length, from: m.now(), byOther: true, by: t.Author})
+	request := m.noteRequest(who, givenBy(t.Author, m.now(), length))
 	err := give(sending{essential: true})
 	m.noteAnswer(who, request, err)
 	return err

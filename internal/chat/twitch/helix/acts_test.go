@@ -266,3 +266,20 @@ func TestModerator_Recall(t *testing.T) {
 		}
 	}
 }
+
+// TestModerator_RestoresOwn checks that a timeout that a person restores counts as the bot's own if
+// the bot gave it: the bot may lift it.
+func TestModerator_RestoresOwn(t *testing.T) {
+	q := newRivals(t)
+	to := journal.Target{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID, Author: journal.ProgramAuthor}
+	if err := q.TimeOutUser(t.Context(), to, time.Hour, ""); err != nil {
+		t.Fatal(err)
+	}
+	q.report(time.Hour, q.srv.BotLogin())
+	if s, _ := q.Silence(to.ChannelID, to.UserID); s.By != journal.ProgramAuthor {
+		t.Errorf("known: %+v", s)
+	}
+	if err := q.lift(); err != nil {
+		t.Errorf("the bot lifts it: %v", err)
+	}
+}

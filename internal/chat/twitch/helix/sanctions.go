@@ -20,6 +20,14 @@ type sanction struct {
 	by      string // who else gave it, as in journal.Silence; empty if that isn't known
 }
 
+// givenBy returns a sanction by an author as in journal.Silence. Length 0 means a ban.
+func givenBy(author string, from time.Time, length time.Duration) sanction {
+	if author == journal.ProgramAuthor {
+		return sanction{length: length, from: from}
+	}
+	return sanction{length: length, from: from, byOther: true, by: author}
+}
+
 // banLength is how long a ban is assumed to last.
 const banLength = 100 * 365 * 24 * time.Hour
 
