@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/penalties"
 )
@@ -38,7 +39,7 @@ func (m *Model) Made(a journal.Audit) {
 		m.ChannelsChanged()
 	}
 	if a.ChannelID != "" && a.UserID != "" && a.Action != journal.Unconfirmed {
-		m.board.act(rowKey{a.ChannelID, a.UserID}, Act{a.Action, a.Author, a.At, isPartial(a)})
+		m.board.act(rowKey{a.ChannelID, a.UserID}, Act{a.Action, a.Author, a.At, isPartial(a), ended(a)})
 	}
 }
 
@@ -47,6 +48,19 @@ func isPartial(a journal.Audit) bool {
 	run, _ := journal.DetailOf[journal.PardonDetail](a)
 	entry, _ := journal.DetailOf[journal.EntryPardonDetail](a)
 	return run.Partial || entry.Partial
+}
+
+// ended returns what a change has ended, as in Act.
+func ended(a journal.Audit) chatguard.Action {
+	lift, _ := journal.DetailOf[journal.LiftDetail](a)
+	former := lift.Former
+	if restored, _ := journal.DetailOf[journal.TimeoutDetail](a); restored.Restored {
+		former = restored.Former
+	}
+	if former == nil {
+		return ""
+	}
+	return former.Action()
 }
 
 // assumeSilence shows the timeout or ban of a throttled message in a chat that doesn't report any,

@@ -115,3 +115,27 @@ func TestModel_SilencedStrikes(t *testing.T) {
 		naming.Wait()
 	})
 }
+
+// TestModel_MadeEnded checks that a row says what a person has ended, if that is known.
+func TestModel_MadeEnded(t *testing.T) {
+	m := newModel(t)
+	m.board.silence(rowKey{channelID, "a"}, &journal.Silence{Banned: true, At: m.opts.Guard.Now()}, journal.Person{}, m.opts.Guard.Now())
+	timeout, ban := &journal.Silence{}, &journal.Silence{Banned: true}
+	for _, c := range []struct {
+		action journal.AuditAction
+		detail journal.Detail
+		want   chatguard.Action
+	}{
+		{journal.UserLifted, journal.LiftDetail{Former: timeout}, chatguard.ActionTimeout},
+		{journal.UserLifted, journal.LiftDetail{Banned: true, Former: ban}, chatguard.ActionBan},
+		{journal.UserLifted, journal.LiftDetail{Banned: true}, ""},
+		{journal.UserTimedOut, journal.TimeoutDetail{Former: ban, Restored: true}, chatguard.ActionBan},
+		{journal.UserTimedOut, journal.TimeoutDetail{Former: ban}, ""},
+		{journal.UserBanned, journal.BanDetail{Former: timeout}, ""},
+	} {
+		m.Made(journal.Audit{Action: c.action, ChannelID: channelID, UserID: "a", Detail: c.detail})
+		if r, _ := m.board.find(channelID, "a"); r.Act == nil || r.Act.Action != c.action || r.Act.Ended != c.want {
+			t.Errorf("%s %+v: %+v, want %q", c.action, c.detail, r.Act, c.want)
+		}
+	}
+}

@@ -70,6 +70,9 @@ type Act struct {
 	At     time.Time           `json:"at"`
 	// Partial is true for a pardon that left a timeout or ban in force, strikes, or messages.
 	Partial bool `json:"partial,omitempty"`
+	// Ended is what the act has ended: a timeout or a ban. An undo that restores a timeout ends one,
+	// too. Ended is empty if nothing was ended, or if it isn't known what.
+	Ended chatguard.Action `json:"ended,omitempty"`
 }
 
 // setEntry sets the user's last entry. It copies the texts that it stores, because an entry's texts

@@ -63,11 +63,12 @@ test("row: each action keeps its place, whatever the user’s state", async () =
 
 test("row: says what another person did, until the user writes again", async () => {
   await openNow();
-  for (const [action, said] of [
+  for (const [action, said, ended] of [
     ["pardon", "pardoned by anna (link)"], ["unpardon", "pardon undone by anna (link)"], ["grant", "granted messages by anna (link)"], ["exempt", "exempted by anna (link)"],
-    ["reset", "reset by anna (link)"], ["override", "custom limits by anna (link)"], ["lift", "timeout or ban ended by anna (link)"], ["timeout", "timed out by anna (link)"],
+    ["reset", "reset by anna (link)"], ["override", "custom limits by anna (link)"], ["lift", "timeout or ban ended by anna (link)"], ["lift", "timeout ended by anna (link)", "timeout"], ["lift", "unbanned by anna (link)", "ban"],
+    ["timeout", "timeout ended by anna (link)", "timeout"], ["timeout", "timed out by anna (link)"],
   ]) {
-    tell(did(action, "link:anna"));
+    tell({ act: { ...did(action, "link:anna").act, ...(ended && { ended }) } });
     await see(() => part("deed") === said);
   }
   tell({ act: { ...did("pardon", "link:anna").act, partial: true } });
@@ -105,6 +106,27 @@ test("row: what this tab did doesn’t contradict what chatguard tells later", a
   tell({ ...did("lift", "token:anna"), at: inSeconds(-9) });
   await see(() => part("deed") === "timeout or ban ended by anna (token)" && slots() === "pardon timeout ban - menu");
 });
+
+for (const by of ["chatguard", "token:kim"]) {
+  test(`row: an undo that restores a timeout by ${by}`, async () => {
+    acts("POST timeout", () => ({ saved: true, already: false, silenced: timeout("owner", 3600), before: timeout(by, 600), undo: "timeout" }));
+    acts("DELETE timeout", () => ({ saved: true, already: false, silenced: timeout(by, 600), before: timeout("owner", 3600) }));
+    await openNow();
+    await click(control("timeout"));
+    const undo = () => all(".question button").find((button) => button.textContent === "Undo");
+    await see(undo);
+    await click(undo());
+    const restored = () => text(".question").includes("The earlier timeout is in force again, until ") && part("deed").startsWith("timed out until");
+    await see(restored);
+    await advance(500);
+    tell({ ...silencedBy(by, 600), act: { ...did("timeout", "owner").act, ended: "timeout" }, at: inSeconds(-9) });
+    await advance(100);
+    assert.ok(restored());
+    await advance(3000);
+    tell({ ...silencedBy(by), at: inSeconds(-9) });
+    await see(() => part("deed").startsWith("banned by "));
+  });
+}
 
 test("row: two moderators at the same moment", async () => {
   acts("POST timeout", () => {

@@ -61,18 +61,18 @@ export function isLatest(own, { act, silenced, toldAt }) {
   const silence = inForce(silenced);
   if (own.problem) return !(own.isConflict && silence) && !(act && timeOf(act) >= own.sentAt) && !(silence && timeOf(silence) >= own.sentAt);
   const since = timeOf(own.silenced ?? {}) || own.at; // the answer may arrive after another person’s act
+  // An undo may restore the timeout of somebody else.
+  /** @param {Api.Silence} of */
+  const isOurs = ({ at, by }) => by === state.me.author || (own.action === "lift" && by === own.silenced?.by && timeOf({ at }) <= since + echo);
   if (act && timeOf(act) > (isOwn(act, own) ? own.at + echo : since)) return false;
-  if (silence && timeOf(silence) > since && !isMine(silence)) return false;
+  if (silence && timeOf(silence) > since && !isOurs(silence)) return false;
   if (!own.silenced) return own.silenced === undefined || !silence || toldAt <= own.at + echo;
-  if (!inForce(own.silenced) || (silence && !isMine(silence) && !isMine(own.silenced))) return false;
-  return toldAt <= own.at + echo || Boolean(silence && isMine(silence));
+  if (!inForce(own.silenced) || (silence && !isOurs(silence) && !isOurs(own.silenced))) return false;
+  return toldAt <= own.at + echo || Boolean(silence && isOurs(silence));
 }
 
-/** @param {{by: string}} of */
-const isMine = ({ by }) => by === state.me.author;
-
 /** @param {NonNullable<User["act"]>} act @param {Outcome} own */
-const isOwn = ({ author, action }, own) => author === state.me.author && action === own.action;
+const isOwn = ({ author, action, ended }, own) => author === state.me.author && (ended ? "lift" : action) === own.action;
 
 /** @param {Outcome} outcome @returns {Deed} */
 function ownWords({ problem, isUnknown, done, sentence, severity, isPartial, isSaved }) {
@@ -87,5 +87,8 @@ const acts = {
   grant: "now.act-grant", exempt: "now.act-exempt", reset: "now.act-reset", override: "now.act-override",
 };
 
+/** @type {Record<string, TextKey>} */
+const ends = { timeout: "now.act-end-timeout", ban: "now.act-unban" };
+
 /** @param {NonNullable<User["act"]>} act */
-const actWords = ({ action, author, partial }) => t(partial ? "now.act-pardon-partly" : (acts[action] ?? "now.act-override"), { by: authorName(author) });
+const actWords = ({ action, author, partial, ended = "" }) => t(partial ? "now.act-pardon-partly" : (ends[ended] ?? acts[action] ?? "now.act-override"), { by: authorName(author) });
