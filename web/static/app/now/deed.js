@@ -91,4 +91,4 @@ const acts = {
 const ends = { timeout: "now.act-end-timeout", ban: "now.act-unban" };
 
 /** @param {NonNullable<User["act"]>} act */
-const actWords = ({ action, author, partial, ended }) => t(partial ? "now.act-pardon-partly" : ((ended && ends[ended]) ?? acts[action] ?? "now.act-override"), { by: authorName(author) });
+const actWords = ({ action, author, partial, ended }) => t(partial ? "now.act-pardon-partly" : (ends[ended ?? ""] ?? acts[action] ?? "now.act-override"), { by: authorName(author) });
