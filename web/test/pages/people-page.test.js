@@ -378,6 +378,35 @@ test("card: timeout and ban", async () => {
   await see(() => note() === "Unbanned." && !isOff("timeout") && !isOff("ban"));
 });
 
+test("card: an open form follows what is in force", async () => {
+  const theirs = { banned: false, until: "2026-11-03T14:00:00Z", by: "anna" }, ban = { banned: true, by: "anna" };
+  const later = { verdict: { ...usual.verdict, at: "2026-11-03T13:00:00Z" } }; // cards loaded after the refusal
+  const primary = () => find(".amend .primary"), isEnded = (why) => text(".amend [role=status]") === why && primary().getAttribute("aria-disabled") === "true" && primary().title === why;
+  const banned = "In force now: a ban by anna.";
+  answer(`POST ${spammer}/timeout`, refuse(409, "the user is timed out", { silenced: theirs }));
+  await openCard();
+  await click("#amend-timeout");
+  await click(".amend .primary");
+  await see(() => /^In force now: a timeout by anna until .* Yours would end sooner\.$/.test(text(".amend .error[role=alert]")) && text(primary()) === "Time out anyway");
+  isNow({ ...later, silenced: ban });
+  await see(() => text(".amend .error[role=alert]") === `${banned} Nothing was changed.` && primary().title === banned);
+  const before = requests.length;
+  find(".amend").dispatchEvent(new Event("submit", { cancelable: true }));
+  assert.deepEqual(requests.slice(before).filter(({ method }) => method !== "GET"), []);
+  isNow({ ...later });
+  await see(() => text(".amend .error[role=alert]") === "neither timed out nor banned" && !primary().title);
+
+  await click("#amend-ban");
+  isNow({ silenced: ban });
+  await see(() => isEnded(banned));
+  await click("#amend-lift");
+  await see(() => text(".amend p").startsWith("Unban Spammer?") && text(primary()) === "Unban" && !primary().title);
+  isNow({ silenced: theirs });
+  await see(() => text(".amend [role=status]").startsWith("In force now: a timeout by anna") && text(primary()) === "Unban" && text(".amend p").startsWith("Unban Spammer?"));
+  isNow({});
+  await see(() => isEnded("neither timed out nor banned"));
+});
+
 test("card: of a limit that was lowered since, no more is used than it has", async () => {
   await openCard({ limits: [burst, { ...daily, used: 109, capacity: 40, remaining: 0 }] });
   await see(() => line("daily").includes("40 of 40 used (109 written)"));

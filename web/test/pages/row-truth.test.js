@@ -354,3 +354,49 @@ test("row: a timeout that would be shorter is asked about in words before its bu
   await click(control("timeout"));
   await see(() => /In force now: a timeout by mia \(link\) until .* Yours would end sooner\.\s*Time out anyway/.test(text(".question")));
 });
+
+test("row: an open question follows what is in force", async () => {
+  await openNow();
+  const anyway = () => all(".question button").find((one) => text(one) === "Time out anyway"), isOff = (one) => one.getAttribute("aria-disabled") === "true";
+  const said = (...words) => words.every((word) => text(".question").includes(word));
+  acts("POST timeout", () => refuse(409, "the user is timed out", { silenced: timeout("anna", 3600) }));
+  await click(control("timeout"));
+  await see(() => said("In force now: a timeout by anna until", "Yours would end sooner.") && part("deed").startsWith("refused: In force now") && !isOff(anyway()));
+  await advance(2000);
+  tell(silencedBy("kim", 7200));
+  await see(() => said("In force now: a timeout by kim until", "Yours would end sooner.") && !isOff(anyway()));
+  tell(silencedBy("kim", 300));
+  await see(() => said("In force now: a timeout by kim until", "Nothing was changed."));
+  tell(silencedBy("anna"));
+  await see(() => said("In force now: a ban by anna. Nothing was changed.") && isOff(anyway()) && anyway().title === "banned: unban them first");
+  anyway().click();
+  tell();
+  await see(() => said("neither timed out nor banned") && !isOff(anyway()) && part("deed") === "deleting…");
+  assert.equal(text(".question").includes("In force now"), false);
+});
+
+test("row: a refused timeout says nothing of another’s that has ended since", async () => {
+  await openNow();
+  acts("POST timeout", () => refuse(409, "the user is timed out", { silenced: timeout("anna", 5) }));
+  await click(control("timeout"));
+  await see(() => text(".question").includes("In force now: a timeout by anna until") && slots() === "pardon timeout ban lift menu");
+  await advance(6000);
+  await see(() => text(".question").includes("neither timed out nor banned") && slots() === "pardon timeout ban - menu");
+});
+
+test("row: no question is about what isn’t possible any more", async () => {
+  await openNow([{ ...spammer, ...silencedBy("anna", 600) }]);
+  const isOver = () => text(".question") === "In force now: a ban by kim. Close";
+  for (const ask of [() => click(control("ban")), () => click(control("lift")), () => click(control("menu")).then(() => click("#other-of-42"))]) {
+    tell(silencedBy("anna", 600));
+    await ask();
+    await see(() => find(".question .primary"));
+    tell(silencedBy("kim"));
+    await see(isOver);
+    await click("#first-of-42");
+  }
+  await click(control("lift"));
+  await see(() => text(".question .primary") === "Unban");
+  tell(silencedBy("anna", 600));
+  await see(() => text(".question").startsWith("In force now: a timeout by anna until") && !find(".question .primary"));
+});

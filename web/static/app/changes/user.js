@@ -30,8 +30,8 @@ import { unsavedChange } from "../words/unsaved.js";
  * @property {boolean} isUnknown the answer was lost, so the change may have been made
  * @property {string} action what was asked for, as in an audit entry
  * @property {number} sentAt when the change was sent, ms
- * @property {Api.Silence | null} [silenced] the user's timeout or ban by this change; undefined if
- *   the change isn't about it
+ * @property {Api.Silence | null} [silenced] the user's timeout or ban by this change, or the one for
+ *   which chatguard refused it; undefined if the change isn't about it
  * @property {Api.Silence} [remains] the timeout or ban that a pardon has left in force
  * @property {Wanted | null} wanted the timeout that was asked for
  * @property {string} severity "timed-out" or "banned" if the user now is; as in a chip's class
@@ -96,7 +96,7 @@ async function change(user, action, ask, { wanted = null, ...options }, said) {
   } catch (problem) {
     if (ifSignedOut(problem)) return null;
     const { message, mistake = null, silenced, status, isUnknown } = problem;
-    return answered({ problem: silenced ? conflictWords(silenced, action) : message, mistake, isConflict: status === 409, isUnknown });
+    return answered({ problem: message, mistake, isConflict: status === 409, isUnknown, silenced });
   }
 }
 
@@ -115,6 +115,15 @@ function set(user, known) {
 // fail stores why no change of a user was sent.
 /** @param {string} user @param {string} problem */
 export const fail = (user, problem) => set(user, { problem, isUnsent: true });
+
+// problemOf returns why chatguard refused a change. If a timeout or ban was in force, it says what
+// is in force now.
+/** @param {Outcome} of @param {Api.Silence | null} silence in force now */
+export function problemOf({ problem, silenced, wanted }, silence) {
+  if (!problem || !silenced) return problem;
+  if (!silence) return t("now.lift-nothing");
+  return conflictWords(silence, wanted ? now() + Number(parseLength(wanted.length) / 1_000_000n) : Infinity);
+}
 
 // forget drops a user's outcome, unless a change is pending.
 /** @param {string} user */

@@ -4,6 +4,7 @@
 // later.
 
 import { t } from "../../text/text.js";
+import { problemOf } from "../changes/user.js";
 import { inForce, state } from "../core/state.js";
 import { authorName } from "../words/author.js";
 import { outcomeWords } from "../words/penalties.js";
@@ -33,7 +34,7 @@ export function deedOf(user) {
   if (own?.busy) return { word: t("now.saving"), kind: "pending", detail: "" };
   const { act } = user, silence = silenceNow(user);
   const isNews = own?.problem || own?.silenced !== undefined; // a silence in force matters more than another change
-  if (own && !own.isUnsent && own.at >= Date.parse(user.at) && isLatest(own, user) && (isNews || !silence)) return ownWords(own);
+  if (own && !own.isUnsent && own.at >= Date.parse(user.at) && isLatest(own, user) && (isNews || !silence)) return ownWords(own, silence);
   const acted = act && timeOf(act) >= Date.parse(user.at) ? actWords(act) : "";
   if (acted && !silence) return { word: acted, kind: act.partial ? "partly" : "changed", detail: "" };
   const isOther = acted && !silences(act.action) && timeOf(act) >= timeOf(silence ?? {});
@@ -55,10 +56,12 @@ const silences = (action) => action === "timeout" || action === "ban";
 const isPenalty = ({ banned, by }, { outcome: { action, result } }) => by === "chatguard" && result === "done" && action === (banned ? "ban" : "timeout");
 
 // isLatest reports whether nothing that chatguard has told of a user contradicts a change of this
-// tab. If the change failed or its answer was lost, whatever was done since it was sent does.
+// tab. If the change failed or its answer was lost, whatever was done since it was sent does. If it
+// was refused for a timeout or ban, the end of that does, too.
 /** @param {Outcome} own @param {User} user */
 export function isLatest(own, { act, silenced, toldAt }) {
   const silence = inForce(silenced);
+  if (own.problem && own.silenced && toldAt > own.at + echo) return false;
   if (own.problem) return !(own.isConflict && silence) && !(act && timeOf(act) >= own.sentAt) && !(silence && timeOf(silence) >= own.sentAt);
   const since = timeOf(own.silenced ?? {}) || own.at; // the answer may arrive after another person’s act
   // An undo may restore the timeout of somebody else.
@@ -74,9 +77,10 @@ export function isLatest(own, { act, silenced, toldAt }) {
 /** @param {NonNullable<User["act"]>} act @param {Outcome} own */
 const isOwn = ({ author, action, ended }, own) => author === state.me.author && (ended ? "lift" : action) === own.action;
 
-/** @param {Outcome} outcome @returns {Deed} */
-function ownWords({ problem, isUnknown, done, sentence, severity, isPartial, isSaved }) {
-  if (problem) return { word: isUnknown ? t("now.unconfirmed") : t("now.refused"), kind: "failed", detail: problem };
+/** @param {Outcome} outcome @param {Api.Silence | null} silence @returns {Deed} */
+function ownWords(outcome, silence) {
+  const { problem, isUnknown, done, sentence, severity, isPartial, isSaved } = outcome;
+  if (problem) return { word: isUnknown ? t("now.unconfirmed") : t("now.refused"), kind: "failed", detail: problemOf(outcome, silence) };
   const kind = !isSaved || isPartial ? "partly" : severity || "changed";
   return { word: done, kind, detail: isSaved ? "" : t("now.not-saved"), ...(isPartial && { title: sentence }) };
 }

@@ -49,8 +49,9 @@ function TimeoutButton({ user, index, length }) {
       act=${() => timeOutUsually(user, index, length)} />`;
 }
 
+// whyNoTimeout says why the user can't be timed out now.
 /** @param {User} user */
-const whyNoTimeout = (user) => (silenceNow(user)?.banned ? t("now.timeout-banned") : "");
+export const whyNoTimeout = (user) => (silenceNow(user)?.banned ? t("now.timeout-banned") : "");
 
 // Ending shows the buttons for a ban, and for the end of a timeout or ban.
 /** @param {{user: User, index: number, asks?: string, hasWord: boolean}} props */

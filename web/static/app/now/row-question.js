@@ -3,14 +3,14 @@
 
 import { rich, t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
-import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
+import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, problemOf, resetWarning } from "../changes/user.js";
 import { isSeen } from "../core/focus.js";
 import { nameOf, state, timeoutsHere } from "../core/state.js";
 import { Around } from "./around.js";
 import { deedOf, isLatest, silenceNow } from "./deed.js";
 import { ask, ban, close, controlID, exempt, grant, lift, reset, timeOut, undo } from "./question.js";
-import { Menu } from "./row-actions.js";
-import { banWarning, liftNames, liftQuestion, timeoutsByLength } from "../words/silence.js";
+import { Menu, whyNoTimeout } from "./row-actions.js";
+import { banWarning, inForceWords, liftNames, liftQuestion, timeoutsByLength } from "../words/silence.js";
 /** @import { Value, View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Database, State, User } from "../core/state.js" */
@@ -30,7 +30,7 @@ export function RowQuestion({ state, user, held }) {
     <div class="question ${held.asks === "menu" ? "menu" : `of-${held.asks}`}" ref=${whole} role="group" aria-label=${t("now.about", { who: nameOf(user) })}>
       <${Question} user=${user} held=${held} first=${controlID(user.user_id, "first")} isBusy=${outcome.busy ? "true" : "false"}
         outcome=${outcome} database=${state.status?.database} />
-      <p class="error" role="alert">${!(outcome.isConflict && outcome.wanted) && outcome.problem}</p>
+      <p class="error" role="alert">${!(outcome.isConflict && outcome.wanted) && problemOf(outcome, silenceNow(user))}</p>
     </div>
   `;
 }
@@ -59,6 +59,14 @@ const questions = {
   answer: Answer,
 };
 
+// Nothing replaces a question about something that isn't possible now.
+/** @param {{first: string, why: string}} props */
+const Nothing = ({ first, why }) => html`
+  <div class="together">
+    <span>${why}</span>
+    <button type="button" id=${first} onClick=${close}>${t("shell.close")}</button>
+  </div>`;
+
 const Cancel = () => html`<button type="button" class="quiet" onClick=${close}>${t("shell.cancel")}</button>`;
 
 /** @param {Question} props */
@@ -71,13 +79,7 @@ function Grant({ user, held, first, isBusy }) {
     const { limit, messages } = Object.fromEntries(new FormData(event.target));
     grant(user, String(limit), String(messages));
   };
-  if (limits.length === 0) {
-    return html`
-      <div class="together">
-        <span>${held.card ? t("now.grant-nothing") : t("shell.loading")}</span>
-        <button type="button" id=${first} onClick=${close}>${t("shell.close")}</button>
-      </div>`;
-  }
+  if (limits.length === 0) return html`<${Nothing} first=${first} why=${held.card ? t("now.grant-nothing") : t("shell.loading")} />`;
   const messages = html`<input id=${first} name="messages" inputmode="numeric" autocomplete="off" defaultValue="10" aria-label=${t("now.grant-count")} />`;
   const limit = html`
     <select name="limit" aria-label=${t("now.limit")}>
@@ -122,6 +124,8 @@ function Timeout({ user, first, isBusy, outcome }) {
     event.preventDefault();
     send(new FormData(form.current).get("length"));
   };
+  const silence = silenceNow(user);
+  if (silence?.banned) return html`<${Nothing} first=${first} why=${inForceWords(silence)} />`;
   return html`
     <form class="together" ref=${form} novalidate onSubmit=${submit}>
       <span>${rich("now.timeout-question", { who: html`<bdi>${nameOf(user)}</bdi>` })}</span>
@@ -142,11 +146,15 @@ function Timeout({ user, first, isBusy, outcome }) {
 const Reason = ({ id, usual }) => html`
   <input id=${id} name="reason" class="reason" defaultValue=${usual} placeholder=${t("now.reason-hint")} aria-label=${t("now.reason")} maxlength="500" autocomplete="off" />`;
 
-// Anyway confirms a timeout that would shorten another one.
+// Anyway confirms a timeout that would shorten another one. If the user is banned by now, its button
+// keeps its place.
 /** @param {{user: User, outcome: Outcome}} props */
-function Anyway({ user, outcome: { isConflict, wanted, problem } }) {
+function Anyway({ user, outcome }) {
+  const { isConflict, wanted } = outcome, why = whyNoTimeout(user);
   if (!isConflict || !wanted) return null;
-  return html`<span class="error" role="alert">${problem}</span> <button type="button" onClick=${() => timeOut(user, wanted.length, wanted.reason, true)}>${t("now.timeout-anyway")}</button>`;
+  return html`
+    <span class="error" role="alert">${problemOf(outcome, silenceNow(user))}</span>
+    <button type="button" title=${why || null} aria-disabled=${why ? "true" : null} onClick=${() => why || timeOut(user, wanted.length, wanted.reason, true)}>${t("now.timeout-anyway")}</button>`;
 }
 
 /** @param {Question} props */
@@ -156,6 +164,8 @@ function Ban({ user, first, isBusy }) {
     event.preventDefault();
     ban(user, String(new FormData(event.target).get("reason")));
   };
+  const silence = silenceNow(user);
+  if (silence?.banned) return html`<${Nothing} first=${first} why=${inForceWords(silence)} />`;
   return html`
     <form class="together" novalidate onSubmit=${submit}>
       <span>${rich("now.ban-question", { who: html`<bdi>${nameOf(user)}</bdi>` })} ${banWarning()}</span>
@@ -166,18 +176,13 @@ function Ban({ user, first, isBusy }) {
   `;
 }
 
-// Lift asks whether to end a timeout or ban, and says whose it is.
+// Lift asks whether to end a timeout or ban, and says whose it is. Its button never becomes that of a
+// timeout instead of a ban, or the reverse.
 /** @param {Question} props */
 function Lift({ user, first, isBusy }) {
   const [asked] = useState(silenceNow(user));
   const silence = silenceNow(user);
-  if (asked && !silence) {
-    return html`
-      <div class="together">
-        <span>${t("now.lift-nothing")}</span>
-        <button type="button" id=${first} onClick=${close}>${t("shell.close")}</button>
-      </div>`;
-  }
+  if (asked && silence?.banned !== asked.banned) return html`<${Nothing} first=${first} why=${silence ? inForceWords(silence) : t("now.lift-nothing")} />`;
   return html`
     <div class="together">
       <span>${liftQuestion(silence, html`<bdi>${nameOf(user)}</bdi>`)}</span>
@@ -223,7 +228,7 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
       ${outcome.sentence && html`<span class="outcome ${kindOf(outcome) === "warn" ? "warn" : ""}">${isLatest(outcome, user) ? noticeOf(outcome, database) : deedOf(user).word}</span>`}
       <${Anyway} user=${user} outcome=${outcome} />
       ${mayUndo(outcome) && !isOthers(user, outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
-      ${outcome.remains && html`<button type="button" onClick=${() => ask(user, index, "lift")}>${liftNames(outcome.remains).opener}</button>`}
+      ${outcome.remains && isLatest(outcome, user) && html`<button type="button" onClick=${() => ask(user, index, "lift")}>${liftNames(outcome.remains).opener}</button>`}
       ${outcome.isThrottled && html`
         <button type="button" onClick=${() => ask(user, index, "grant")}>${t("now.grant")}</button>
         <button type="button" onClick=${() => ask(user, index, "reset")}>${t("now.reset")}</button>`}

@@ -4,14 +4,14 @@
 
 import { rich, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
-import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
+import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, problemOf, resetWarning } from "../changes/user.js";
 import { useEscape } from "../core/escape.js";
 import { useWarning } from "../core/leaving.js";
 import { mayAct, mayModerate, nameOf, timeoutsHere } from "../core/state.js";
-import { cancel, close, edit, isConflict, open, pardon, submit, timeOutFor, undo } from "./form.js";
+import { cancel, close, edit, isConflict, liftedBy, open, pardon, silenceOf, submit, timeOutFor, undo, whyEnded, whyNot } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
 import { LimitField } from "../widgets/field.js";
-import { banWarning, liftNames, liftQuestion, silenceDone, timeoutsByLength } from "../words/silence.js";
+import { banWarning, liftNames, liftQuestion, timeoutsByLength } from "../words/silence.js";
 /** @import { TextKey } from "../../text/text.js" */
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
@@ -48,24 +48,10 @@ function isOffered(kind, card) {
   return true;
 }
 
-// whyNot says why a change doesn't apply to the user now. Its button keeps its place.
-/** @param {Kind} kind @param {Card} card */
-function whyNot(kind, { silenced }) {
-  switch (kind) {
-    case "timeout":
-      return silenced?.banned ? t("now.timeout-banned") : "";
-    case "ban":
-      return silenced?.banned ? silenceDone(silenced) : "";
-    case "lift":
-      return silenced ? "" : t("now.lift-nothing");
-  }
-  return "";
-}
-
 /** @param {{state: State, person: Person}} props */
 export function UserButtons({ state, person }) {
   const { id, form, card } = person;
-  const outcome = state.changes[id] ?? outcomeOf({});
+  const known = state.changes[id] ?? outcomeOf({}), outcome = { ...known, problem: problemOf(known, silenceOf(card, known)) };
   const offered = /** @type {[Kind, typeof kinds[Kind]][]} */ (Object.entries(kinds)).filter(([kind]) => isOffered(kind, card));
   const unpardonable = card.entries.length > 0 ? "" : t("now.pardon-nothing");
   return html`
@@ -92,8 +78,8 @@ function Opener({ kind, name, isOpen, why }) {
 // ChangeForm gets the focus when it opens. When it closes, the focus returns to its button.
 /** @param {{person: Person, outcome: Outcome}} props */
 function ChangeForm({ person, outcome: { busy, problem } }) {
-  const { form, card } = person;
-  const { title, does, Fields } = kinds[form.kind];
+  const { form } = person;
+  const { title, does, Fields } = kinds[form.kind], ended = whyEnded(person);
   useWarning(form.isTyped);
   const place = useEscape(close, `amend-${form.kind}`);
   useEffect(() => {
@@ -111,11 +97,12 @@ function ChangeForm({ person, outcome: { busy, problem } }) {
   };
   return html`
     <form class="amend" ref=${place} aria-label=${t(title)} novalidate onSubmit=${onSubmit}>
-      <${Fields} person=${person} isBusy=${busy} />
+      <${Fields} person=${person} isBusy=${busy || Boolean(ended)} />
       <p class="error" role="alert">${Object.keys(form.errors).length === 0 && problem}</p>
       <div class="buttons">
-        <button class="primary" aria-disabled=${busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${isConflict() && form.kind === "timeout" ? t("now.timeout-anyway") : does ? t(does) : liftNames(card.silenced).button}</button>
+        <button class="primary" title=${ended || null} aria-disabled=${busy || ended || Object.keys(form.errors).length > 0 ? "true" : "false"}>${isConflict() && form.kind === "timeout" ? t("now.timeout-anyway") : does ? t(does) : liftNames(liftedBy(person)).button}</button>
         <button type="button" onClick=${cancel}>${t("shell.cancel")}</button>
+        <span role="status">${!problem && ended}</span>
       </div>
     </form>
   `;
@@ -163,8 +150,8 @@ function Reason({ reason, isBusy }) {
 }
 
 /** @param {{person: Person}} props */
-function LiftQuestion({ person: { card } }) {
-  return html`<p>${liftQuestion(card.silenced, html`<bdi>${nameOf(card)}</bdi>`)}</p>`;
+function LiftQuestion({ person }) {
+  return html`<p>${liftQuestion(liftedBy(person), html`<bdi>${nameOf(person.card)}</bdi>`)}</p>`;
 }
 
 /** @param {{person: Person, isBusy: boolean}} props */

@@ -7,7 +7,7 @@ import { state, timeoutsHere } from "../core/state.js";
 import { overrideDraft, overrideErrors, overrideField, overrideOf } from "./override.js";
 import { change, reload } from "./people.js";
 import { loadWeek } from "./week.js";
-import { timeoutName } from "../words/silence.js";
+import { inForceWords, silenceDone, timeoutName } from "../words/silence.js";
 /** @import { Mistake } from "../core/api.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Card, Person } from "./people.js" */
@@ -34,7 +34,8 @@ const drafts = {
   grant: (card) => ({ messages: "10", limit: changes.grantedUsually(card) }),
   timeout: () => ({ length: timeoutName(timeoutsHere().lengths[0]), reason: timeoutsHere().reason }),
   ban: () => ({ reason: "" }),
-  lift: () => ({}),
+  /** @param {Card} card */
+  lift: ({ silenced }) => ({ silenced }),
   exempt: () => ({ length: "10m" }),
   reset: () => ({}),
   override: overrideDraft,
@@ -99,8 +100,8 @@ const checks = {
 // edit changes the draft of the open form.
 /** @param {object} news */
 export function edit(news) {
-  if (isBusy()) return;
   const { form, card } = shown();
+  if (isBusy() || whyEnded(shown())) return;
   const draft = { ...form.draft, ...news };
   put({ ...form, draft, isTyped: true, errors: checks[form.kind]?.(draft, card) ?? {} });
 }
@@ -115,12 +116,43 @@ export function isOutdated({ form, card }) {
 // have done. Sending the form again confirms it.
 export const isConflict = () => Boolean(state.changes[shown().id]?.isConflict);
 
+// silenceOf returns the user's timeout or ban. A refusal may tell of one that the card doesn't know
+// yet.
+/** @param {Card} card @param {Outcome} outcome */
+export const silenceOf = ({ silenced, verdict }, { silenced: told, at }) => (told && Date.parse(verdict.at) < at ? told : silenced);
+
+// whyNot says why a change doesn't apply to the user now. Its button keeps its place.
+/** @param {Kind} kind @param {Card} card */
+export function whyNot(kind, { silenced }) {
+  switch (kind) {
+    case "timeout":
+      return silenced?.banned ? t("now.timeout-banned") : "";
+    case "ban":
+      return silenced?.banned ? silenceDone(silenced) : "";
+    case "lift":
+      return silenced ? "" : t("now.lift-nothing");
+  }
+  return "";
+}
+
+// whyEnded says why what the open form asks about isn't possible any more.
+/** @param {Person} of */
+export function whyEnded({ form: { kind, draft }, card }) {
+  const { silenced } = card, isOther = kind === "lift" && silenced?.banned !== draft.silenced.banned;
+  return silenced && (isOther || whyNot(kind, card)) ? inForceWords(silenced) : whyNot(kind, card);
+}
+
+// liftedBy returns the timeout or ban that the open form would end. A ban never replaces a timeout in
+// it, or the reverse.
+/** @param {Person} of @returns {Api.Silence} */
+export const liftedBy = ({ form: { draft }, card: { silenced } }) => (silenced?.banned === draft.silenced.banned ? silenced : draft.silenced);
+
 // requests make the change that a form asks for.
 /** @type {Record<Kind, (person: Person, draft: any) => Promise<Outcome | null>>} */
 const requests = {
   timeout: ({ id, card }, { length, reason }) => changes.timeOut(id, length, reason, isConflict(), card.timezone),
   ban: ({ id, card }, { reason }) => changes.ban(id, reason, card.timezone),
-  lift: ({ id, card }) => changes.lift(id, card.silenced && !card.silenced.banned ? "timeout" : "ban"),
+  lift: ({ id }, { silenced }) => changes.lift(id, silenced.banned ? "ban" : "timeout"),
   grant: ({ id, card }, { messages, limit }) => changes.grant(id, limit, Number(messages), card.timezone),
   exempt: ({ id, card }, { length }) => changes.exempt(id, changes.exemptLength(card, length), card.timezone),
   reset: ({ id }) => changes.reset(id),
@@ -131,7 +163,7 @@ const requests = {
 export async function submit() {
   const person = shown();
   const { form } = person;
-  if (Object.keys(form.errors).length > 0 || isOutdated(person)) return;
+  if (Object.keys(form.errors).length > 0 || isOutdated(person) || whyEnded(person)) return;
   await show(person, requests[form.kind](person, form.draft));
 }
 

@@ -56,10 +56,15 @@ export function undoWords(answer, replaced, me) {
   return isLost ? { ...words, sentence: sentences(words.sentence, t("words.not-restored-said")), isPartial: true } : words;
 }
 
-// conflictWords says why a change doesn't fit the timeout or ban in force.
-/** @param {Api.Silence} silence @param {string} action */
-export function conflictWords(silence, action) {
-  return sentences(t("words.in-force-said", { silence: silenceWords(silence) }), action === "timeout" ? t("words.shorter-said") : t("words.unchanged-said"));
+// inForceWords says which timeout or ban is in force.
+/** @param {Api.Silence} silence */
+export const inForceWords = (silence) => t("words.in-force-said", { silence: silenceWords(silence) });
+
+// conflictWords says why a change doesn't fit the timeout or ban in force. end is when the timeout
+// that was asked for would end, ms.
+/** @param {Api.Silence} silence @param {number} end */
+export function conflictWords(silence, end) {
+  return sentences(inForceWords(silence), Date.parse(silence.until ?? "") > end ? t("words.shorter-said") : t("words.unchanged-said"));
 }
 
 /** @param {Api.Silence | undefined} before @param {string} me @param {string} [zone] */
