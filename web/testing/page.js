@@ -26,6 +26,7 @@ Object.assign(globalThis, { window, innerWidth: 1400, innerHeight: 900, scrollX:
 
 // In a browser, only a new fragment fires hashchange; here pushState and replaceState do so, too.
 let written = "";
+const replaceState = history.replaceState.bind(history);
 for (const name of ["pushState", "replaceState"]) {
   const write = history[name].bind(history);
   history[name] = (...of) => {
@@ -109,6 +110,7 @@ export async function open(page = "now") {
 // goTo goes to a page as a link of the page does.
 export async function goTo(page) {
   location.hash = `#/${page}`;
+  replaceState(null, ""); // in a browser, a new entry has no state
   await see(() => find("main h1") && state.route === page.split("?")[0]);
 }
 

@@ -345,6 +345,25 @@ test("address: of no page", async () => {
   await see(() => location.hash === "" && text("main h1") === "Now" && find(".users"));
 });
 
+test("address: a page that is opened begins at its top, and Back leaves the position to the browser", async (t) => {
+  const scroll = t.mock.method(globalThis, "scrollTo", () => {}), scrolls = () => scroll.mock.callCount();
+  answer("GET /channels/7/users/42/week", { limit: "daily", capacity: 300, from: "2026-10-27T12:00:00Z", until: "2026-11-03T12:00:00Z", points: [] });
+  await open("limits");
+  for (const page of ["people", "people?user=42", "now"]) {
+    const before = scrolls();
+    await goTo(page);
+    await see(() => scrolls() === before + 1);
+    assert.deepEqual(scroll.mock.calls.at(-1).arguments, [0, 0]);
+  }
+  const before = scrolls();
+  await goTo("now?tab=recent"); // the same page
+  await see(() => state.query.tab === "recent");
+  history.replaceState("shown", "", "#/limits"); // as after Back
+  dispatchEvent(new Event("hashchange"));
+  await see(() => state.route === "limits");
+  assert.equal(scrolls(), before);
+});
+
 test("address: of a channel that the user can't open", async () => {
   await open("people?channel=8");
   await see(() => text("main h1") === "Page not found" && text("main").includes("There is no channel at this address that you can open."));

@@ -88,6 +88,7 @@ async function show() {
     await enter(); // a signed-in user stays signed in, even if the link was used before
     return;
   }
+  if (isNewEntry() && (page !== state.route || channel !== state.wanted || query.user !== state.query.user)) scrollTo(0, 0);
   update((s) => {
     s.route = page;
     s.isUnknown = isUnknown;
@@ -95,6 +96,14 @@ async function show() {
     s.wanted = channel;
   });
   if (state.session === "in" && !state.me.first_run) choose();
+}
+
+// isNewEntry reports whether the entry in the browser's history is shown for the first time, and
+// marks it. When someone returns to an entry, the browser restores its scroll position.
+function isNewEntry() {
+  const isNew = history.state === null;
+  if (isNew) history.replaceState("shown", "");
+  return isNew;
 }
 
 onChange((s) => {
