@@ -361,7 +361,7 @@ test("card: timeout and ban", async () => {
   await see(() => text(".amend .error[role=alert]") === "“15d” is not a timeout. Enter 1 second to 14 days, such as 10m, 1h30m or 2d.");
   await write("#act-reason", " spam ", { leave: false });
   await click(button("1 h"));
-  await see(() => note().startsWith("Timed out until 12:10") && text(".why").startsWith("Spammer is timed out by owner and may write again in ") && text("#amend-lift") === "End timeout…");
+  await see(() => note().startsWith("Timed out until 12:10") && text(".why").startsWith("Spammer is timed out by owner and may write again in ") && text("#amend-lift") === "End timeout…" && find("#amend-lift .label").dataset.other === "Unban…");
   assert.ok(line("daily").includes("limit free now") && !/may write now|next message/.test(about())); // the limit is free, the user isn't
   assert.deepEqual(sent().body, { length: "1h", reason: "spam", replace: false });
   await click(button("Undo"));
@@ -369,7 +369,7 @@ test("card: timeout and ban", async () => {
   await click("#amend-ban");
   await see(() => text(".amend p") === "Ban Spammer permanently? They can’t write until you unban them.");
   await click(".amend .primary");
-  await see(() => text(".why").startsWith("Spammer is banned by owner.") && isOff("timeout") && isOff("ban") && text("#amend-lift") === "Unban…");
+  await see(() => text(".why").startsWith("Spammer is banned by owner.") && isOff("timeout") && isOff("ban") && text("#amend-lift") === "Unban…" && find("#amend-lift .label").dataset.other === "End timeout…");
   find("#amend-timeout").click();
   await see(() => find("#amend-timeout").title === "banned: unban them first" && !find(".amend"));
   await click("#amend-lift");

@@ -59,7 +59,7 @@ export function UserButtons({ state, person }) {
       <div class="buttons" role="group" aria-label=${t("people.change")}>
         <button type="button" id="amend-pardon" aria-label=${t("now.pardon-user", { who: nameOf(card) })} title=${unpardonable || null}
           aria-disabled=${unpardonable ? "true" : null} onClick=${() => unpardonable || pardon()}>${t("now.pardon")}</button>
-        ${offered.map(([kind, { name }]) => html`<${Opener} kind=${kind} name=${name ? t(name) : liftNames(card.silenced).opener} isOpen=${form?.kind === kind} why=${whyNot(kind, card)} />`)}
+        ${offered.map(([kind, { name }]) => html`<${Opener} kind=${kind} name=${name ? t(name) : html`<${LiftName} card=${card} />`} isOpen=${form?.kind === kind} why=${whyNot(kind, card)} />`)}
       </div>
       ${form && html`<${ChangeForm} key=${form.kind} person=${person} outcome=${outcome} />`}
       <div role="status">${!(form && outcome.problem) && html`<${OutcomeNote} outcome=${outcome} mayUndo=${mayUndo(outcome, card)} database=${state.status?.database} />`}</div>
@@ -67,8 +67,15 @@ export function UserButtons({ state, person }) {
   `;
 }
 
+// LiftName has room for both its names, so that the buttons beside it stay in place.
+/** @param {{card: Card}} props */
+function LiftName({ card }) {
+  const { opener, other } = liftNames(card.silenced);
+  return html`<span class="label" data-other=${other}>${opener}</span>`;
+}
+
 // Opener opens a form. why says why the change doesn't apply now.
-/** @param {{kind: Kind, name: string, isOpen: boolean, why: string}} props */
+/** @param {{kind: Kind, name: View | string, isOpen: boolean, why: string}} props */
 function Opener({ kind, name, isOpen, why }) {
   return html`
     <button type="button" id=${`amend-${kind}`} title=${why || null} aria-disabled=${why ? "true" : null} aria-expanded=${isOpen ? "true" : "false"}

@@ -112,12 +112,14 @@ export const timeoutsByLength = (lengths) => [...new Set(lengths)].sort((a, b) =
 // banWarning says what a ban does.
 export const banWarning = () => t("words.ban-warning");
 
-// liftNames returns the button that ends a timeout or ban, the one that asks about it, and the
-// function that names it with its user. Without a silence, it isn't known which of them it is.
+// liftNames returns the button that ends a timeout or ban, the one that asks about it, that one's
+// other name, and the function that names it with its user. Without a silence, it isn't known which
+// of them it is.
 /** @param {Api.Silence | null | undefined} silence */
 export function liftNames(silence) {
-  if (isTimeout(silence)) return { button: t("words.end-timeout"), opener: t("words.end-timeout-open"), about: (/** @type {string} */ who) => t("words.end-timeout-of", { who }) };
-  return { button: t("words.unban"), opener: t("words.unban-open"), about: (/** @type {string} */ who) => t("words.unban-user", { who }) };
+  const ofTimeout = t("words.end-timeout-open"), ofBan = t("words.unban-open");
+  if (isTimeout(silence)) return { button: t("words.end-timeout"), opener: ofTimeout, other: ofBan, about: (/** @type {string} */ who) => t("words.end-timeout-of", { who }) };
+  return { button: t("words.unban"), opener: ofBan, other: ofTimeout, about: (/** @type {string} */ who) => t("words.unban-user", { who }) };
 }
 
 // liftQuestion asks whether to end a timeout or ban, and says who gave it.
