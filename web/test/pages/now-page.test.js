@@ -58,6 +58,7 @@ test("now: observed messages don't count as throttled", async () => {
   sendStatus({ messages_per_second: 2.5, throttled_per_second: 1.5, observed_per_second: 1.5 });
   await see(() => figure("Observed only") === "1" && figure("Messages per second") === "2.5");
   assert.deepEqual([figure("Users throttled now"), figure("Throttled per second")], ["0", "0.0"]);
+  assert.equal(texts(".figures dt").at(-1), "Observed only", "a figure that comes and goes moves no other");
   sendUsers(user(2));
   await see(() => figure("Users throttled now") === "1" && figure("Observed only") === "1");
   send({ type: "policy", policy: { ...usualAnswer("frame").policy, in_force: "observe" } });

@@ -84,15 +84,16 @@ function Activity({ state, stale }) {
   `;
 }
 
+// Figures shows the one that comes and goes last, so that the others stay in place.
 /** @param {{state: State, stale: string}} props */
 function Figures({ state: { status, policy }, stale }) {
   const { throttled, would } = standing();
   return html`
     <dl class="figures ${stale}">
       <${Figure} name=${t("now.figure-users")} value=${status && number.format(throttled)} />
-      ${(would > 0 || policy?.in_force === "observe") && html`<${Figure} name=${t("now.figure-observed")} value=${number.format(would)} />`}
       <${Figure} name=${t("now.figure-messages")} value=${status && rate(status.messages_per_second)} />
       <${Throttled} status=${status} policy=${policy} />
+      ${(would > 0 || policy?.in_force === "observe") && html`<${Figure} name=${t("now.figure-observed")} value=${number.format(would)} />`}
     </dl>
   `;
 }
