@@ -124,6 +124,7 @@ test("pardons: which limit still throttles the user", () => {
     const held = (news) => pardonWords({ ...pardon, held: { limit: "burst", per: "user", never: false, ...news } }, "UTC");
     assert.match(held({ may_speak_at: "2026-11-03T12:00:30Z" }).sentence, / The limit “burst” allows the next message in 30 s\.$/);
     assert.equal(held({ may_speak_at: "2026-11-03T12:00:30Z" }).word, "pardoned");
+    assert.equal(held({ may_speak_at: "2026-11-03T12:00:00Z" }).sentence, "Pardoned: 4 messages, 2 strikes removed.");
     assert.match(held({ may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / The limit “burst” allows the next message at 13:00:00 UTC\. To let them write now, use Grant or Reset\.$/);
     assert.equal(held({ may_speak_at: "2026-11-03T13:00:00Z" }).word, "pardoned, still throttled");
     assert.match(held({ per: "channel", may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / The limit “burst”, shared by everyone, allows the next message at 13:00:00 UTC\.$/);

@@ -58,6 +58,7 @@ function throttled(by, zone) {
   if (!by) return "";
   const { limit, never } = by, at = Date.parse(by.may_speak_at), isForAll = isShared(by);
   if (never) return isForAll ? t("words.throttled-shared-never-said", { limit }) : t("words.throttled-never-said", { limit });
+  if (at <= now()) return "";
   if (!throttlesLong(by)) {
     const values = { limit, wait: wait(at - now()) };
     return isForAll ? t("words.throttled-shared-wait-said", values) : t("words.throttled-wait-said", values);
