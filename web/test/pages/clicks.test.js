@@ -65,6 +65,26 @@ test("clicks: what the page has moved under a mouse at rest can't be clicked unt
   assert.equal(click(two, 4001, { clientX: 60 }), false);
   move(two, 5000, 80); // the person has gone there
   assert.equal(click(two, 5001, { clientX: 80 }), true);
+  for (const [at, type] of [[6000, "wheel"], [8000, "keydown"]]) { // the person has moved the page
+    top = 40;
+    move(one, at);
+    top = 100;
+    assert.equal(click(two, at + 1000), false);
+    document.dispatchEvent(new Event(type));
+    assert.equal(click(two, at + 1500), true, type);
+  }
+  done();
+});
+
+test("clicks: what a click itself has moved under the mouse can be clicked soon", () => {
+  const [one, two, done] = buttons(), { move, click } = pressing("mouse");
+  let top = 40;
+  one.getBoundingClientRect = () => ({ left: 0, right: 100, width: 100, top, bottom: top + 20 });
+  move(one, 1000);
+  assert.equal(click(one, 2000), true);
+  top = 100;
+  move(two, 2010);
+  assert.deepEqual([click(two, 2400), click(two, 2600)], [false, true]);
   done();
 });
 

@@ -1,16 +1,16 @@
 // @ts-check
 // A page that loads this module ignores clicks that nobody means: the second click of a double
 // click, which would undo the first or hit what the first has moved, and a click on what has come
-// under a mouse at rest just now, because the page has changed. If the page has moved what was there
-// before, such a click is ignored until the mouse moves: the person may still mean what was there.
-// It also ignores that a held Enter key repeats itself.
+// under a mouse at rest just now, because the page has changed. If the page has moved what was
+// there before, such a click is ignored until the mouse moves: the person may still mean what was
+// there. It also ignores that a held Enter key repeats itself.
 
 const pause = 500; // ms: so fast is a second tap, and a click on something that the person hasn't seen yet
 const reach = 24; // between the taps of a double tap, px; a mouse that has moved so far was moved on purpose
 const jitter = 4; // what a hand at rest moves a mouse, px
 
-// under is the element under the mouse, and its control; until is when that can be clicked, ms, if it
-// came there by itself, and from is where the mouse was then.
+// under is the element under the mouse, and its control; until is when that can be clicked, ms, if
+// it came there by itself, and from is where the mouse was then.
 let under = { x: NaN, y: NaN, target: /** @type {EventTarget | null} */ (null), control: /** @type {Element | null} */ (null), until: NaN, from: { x: NaN, y: NaN } };
 
 // press is the last press of a button or a finger, and whether its click is ignored.
@@ -21,7 +21,7 @@ let press = { x: NaN, y: NaN, at: NaN, isUnmeant: false };
 function look({ target, clientX: x, clientY: y, pointerType, timeStamp: at }) {
   if (pointerType !== "mouse") return;
   const control = controlOf(target);
-  if (control !== under.control) under = { x, y, target, control, until: !hasComeTo(x, y) ? NaN : hasLeft(under) ? Infinity : at + pause, from: { x, y } };
+  if (control !== under.control) under = { x, y, target, control, until: !hasComeTo(x, y) ? NaN : hasLeft(under) && !isAnswer(x, y, at) ? Infinity : at + pause, from: { x, y } };
   else under = { ...under, x, y, target, until: Math.hypot(x - under.from.x, y - under.from.y) < reach ? under.until : NaN };
 }
 
@@ -43,6 +43,10 @@ function hasLeft({ x, y, target }) {
   return Boolean(box?.width) && (x < box.left || x >= box.right || y < box.top || y >= box.bottom);
 }
 
+// isAnswer reports whether the page has moved because the person has just clicked here.
+/** @param {number} x @param {number} y @param {number} at */
+const isAnswer = (x, y, at) => !press.isUnmeant && at - press.at < 2 * pause && Math.hypot(x - press.x, y - press.y) < reach;
+
 // forget is called if the person has moved the page.
 const forget = () => (under.x = NaN);
 
@@ -53,6 +57,7 @@ function ignore(event) {
 }
 
 addEventListener("scroll", forget, true);
+addEventListener("wheel", () => (under.until = NaN), { capture: true, passive: true });
 addEventListener("pointermove", look, true);
 addEventListener("pointerover", look, true);
 addEventListener("pointerdown", (event) => {
@@ -64,6 +69,7 @@ addEventListener("pointerdown", (event) => {
 
 addEventListener("keydown", (event) => {
   forget();
+  under.until = NaN;
   if (event.repeat && event.key === "Enter" && !/** @type {Element} */ (event.target).matches?.("textarea")) ignore(event); // a text gets new lines
 }, true);
 
