@@ -114,6 +114,9 @@ func (m *memory) Silencing(_ context.Context, since time.Time, isWanted func(*jo
 	seen := map[journal.Target]bool{}
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(m.entries))) {
 		e := m.entries[id]
+		if a := e.Outcome.Action; e.Outcome.Result != journal.Done || a != chatguard.ActionTimeout && a != chatguard.ActionBan {
+			continue
+		}
 		t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID}
 		if !e.At.Before(since) && !seen[t] && isWanted(&e) && len(entries) < n {
 			entries = append(entries, e)

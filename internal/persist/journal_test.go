@@ -118,17 +118,18 @@ func TestJournal_IDsContinue(t *testing.T) {
 func TestSilencing(t *testing.T) {
 	t.Parallel()
 	s, g := openWithGuard(t, nil)
-	wanted := map[chatguard.EntryID]bool{2: true, 3: true, 5: true, 6: true}
-	for id, user := range []string{"u1", "u1", "u1", "u2", "u3", "u4", "u5"} {
+	wanted := map[chatguard.EntryID]bool{2: true, 3: true, 5: true, 6: true, 7: true, 8: true}
+	for id, user := range []string{"u1", "u1", "u1", "u2", "u3", "u4", "u5", "u3"} {
 		m, v := throttledMessage(id+1, "c1", user, time.Second)
 		if v.At = start.Add(time.Hour); user == "u5" {
 			v.At = start
 		}
 		s.Observe(m, v)
 	}
-	for id := range 7 {
+	for id := range 8 {
 		s.Report(outcome(id+1, journal.Done, ""))
 	}
+	s.Report(journal.Outcome{Entry: 8, At: start.Add(time.Second), Action: chatguard.ActionDelete, Result: journal.Done})
 	s.Report(journal.Outcome{Entry: 5, At: start.Add(time.Second), Action: chatguard.ActionBan, Result: journal.Done})
 	s.Report(outcome(6, journal.Failed, ""))
 	s.mustFlush(t, g)
