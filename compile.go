@@ -115,7 +115,8 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 // maxTitle is the maximum length of a limit's title, in characters.
 const maxTitle = 64
 
-// isTitleLine matches one line of characters that show something. An emoji may be joined from several.
+// isTitleLine matches one line of characters that show something. An emoji may be joined from
+// several.
 var isTitleLine = regexp.MustCompile(`^(?:[\pL\pM\pN\pP\pS ]|` + emoji + `(?:\x{200d}` + emoji + `)+)*$`)
 
 // emoji matches an emoji that isn't joined: a symbol, and its skin tone or its request for color.

@@ -25,7 +25,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// The folders for pictures: of the documentation, and of every page and state in every size and look.
+// The folders for pictures: of the documentation, and of every page and state in every size and
+// look.
 var (
 	screenshots = flag.String("screenshots", "", "folder to write the documentation's pictures to")
 	pages       = flag.String("pages", "", "folder to write pictures of every page and state to")

@@ -13,8 +13,9 @@ import (
 const sameAct = 5 * time.Second
 
 // Undo undoes a timeout or ban that the author gave at that time. It ends the timeout or ban, and
-// gives the timeout that it replaced again, for the rest of its time and in the name of its giver. If another timeout or ban is
-// in force, the error is a SilencedError. If none is known, Undo succeeds and changes nothing.
+// gives the timeout that it replaced again, for the rest of its time and in the name of its giver.
+// If another timeout or ban is in force, the error is a SilencedError. If none is known, Undo
+// succeeds and changes nothing.
 func (c *Silences) Undo(ctx context.Context, t journal.Target, ban bool, given time.Time) (done Acted, err error) {
 	end, err := c.begin(ctx, t, "")
 	if err != nil {

@@ -84,7 +84,8 @@ func (e *Entry) Verdict() chatguard.Verdict {
 	return v
 }
 
-// Silence returns the timeout or ban that the entry's penalty is, as given at a time.
+// Silence returns the timeout or ban that the entry's penalty is, as given at a time. It is for no
+// other penalties.
 func (e *Entry) Silence(at time.Time) Silence {
 	s := Silence{Banned: e.Penalty.Action == chatguard.ActionBan, At: at.UTC(), By: ProgramAuthor}
 	switch {

@@ -57,8 +57,8 @@ func TestSilence_OnAllDashboards(t *testing.T) {
 	check("pardoned", func(u live.Throttled) bool { return u.Act != nil && u.Act.Action == journal.UserPardoned })
 }
 
-// TestSilence_PartlyPardoned checks that every open dashboard learns that a pardon left a timeout in
-// force, and that those that only the records know come onto the dashboard again.
+// TestSilence_PartlyPardoned checks that every open dashboard learns that a pardon left a timeout
+// in force, and that those that only the records know come onto the dashboard again.
 func TestSilence_PartlyPardoned(t *testing.T) {
 	d := dash(t, addTimeouts(t))
 	d.stopClock()

@@ -594,7 +594,8 @@ func TestTwitchSignIn_Limited(t *testing.T) {
 	}
 }
 
-// A client that keeps the cookie of a sign-in can't make chatguard ask Twitch about any number of codes.
+// A client that keeps the cookie of a sign-in can't make chatguard ask Twitch about any number of
+// codes.
 func TestTwitchSignIn_ReturnsLimited(t *testing.T) {
 	s := dashWithTwitch(t)
 	s.stopClock()

@@ -45,8 +45,8 @@ func TestAmended_TimeoutInOtherChatIsOver(t *testing.T) {
 	}
 }
 
-// TestAmended_BanInOtherChat checks that a ban in a chat that reports none outlasts its strikes, and
-// that a pardon ends it, even if earlier strikes remain.
+// TestAmended_BanInOtherChat checks that a ban in a chat that reports none outlasts its strikes,
+// and that a pardon ends it, even if earlier strikes remain.
 func TestAmended_BanInOtherChat(t *testing.T) {
 	const room = "check:lobby"
 	synctest.Test(t, func(t *testing.T) {

@@ -43,8 +43,7 @@ func (m *Model) pump(ctx context.Context) {
 	}
 }
 
-// watchRaids looks for signs of a raid once per second. Whoever starts raid mode or a pause has
-// answered them.
+// watchRaids looks for signs of a raid once per second. Raid mode or a pause has answered them.
 func (m *Model) watchRaids(now time.Time) {
 	if m.opts.Controls == nil {
 		return // there is no raid mode

@@ -231,7 +231,7 @@ test("switches: viewers see the state", async () => {
   sendChannel({ paused_by: "berta", raid_until: "2026-11-03T13:00:00Z" });
   await see(() => states().join("|") === "Paused by berta: nobody is throttled.|Raid mode until 13:00:00: stricter limits.|");
   sendChannel({ paused_by: "token:berta", raid_until: "2026-11-03T13:00:00Z", raid_by: "twitch:kim", modes, modes_by: "link:mia" });
-  await see(() => states().join("|") === "Paused by berta (token): nobody is throttled.|Raid mode by kim on Twitch until 13:00:00: stricter limits.|Chat modes last changed by mia (link).");
+  await see(() => states().join("|") === "Paused by berta (token): nobody is throttled.|Raid mode until 13:00:00, by kim on Twitch: stricter limits.|Chat modes last changed by mia (link).");
   assert.deepEqual(all(".switch-state").map(({ title }) => title), states());
   sendChannel({ raid_until: "2026-11-03T13:00:00Z", raid_by: "chatguard", modes }); // they were changed on Twitch
   await see(() => states().join("|") === "|Automatic raid mode until 13:00:00: stricter limits.|");
@@ -248,6 +248,10 @@ test("switches: the line below them says which limits apply, if the channel is r
   await see(() => says() === "The usual limits apply.");
   send({ type: "policy", policy: { ...usualAnswer("frame").policy, in_force: "observe" } });
   await see(() => says() === "chatguard only observes: nobody is throttled.");
+  sendChannel({ raid_until: "2026-11-03T13:00:00Z", raid_by: "berta" });
+  await see(() => text("#raid-about") === "Raid mode until 13:00:00; chatguard only observes.");
+  sendChannel({});
+  await see(() => says() !== "");
   for (const reason of ["joining", "banned"]) {
     sendChannel({ unread: { reason } });
     await see(() => find(".switch-states") && says() === "");

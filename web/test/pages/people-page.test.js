@@ -101,8 +101,8 @@ test("card: why, strikes, limits and messages", async () => {
   const why = "Spammer is throttled by the limit “burst”: the next message passes in 10 min, at 12:10:00.";
   await see(() => text(".why") === why && text("[aria-live]") === why && text(".page-head .zone") === "Times in UTC");
   assert.ok(about().includes("1 strike, expiring in 30 min, at 12:30:00. Next penalty: delete the message."));
-  assert.deepEqual(texts(".standing .line:nth-child(2) > *"), ["burst token bucket", "3 of 3 used", "0 left", "limit free in 10 min 12:10:00", "resets in 30 min, at 12:30:00", "everyone"]);
-  assert.deepEqual(texts(".standing .line:nth-child(3) > *"), ["daily daily window", "3 of 300 used", "297 left", "limit free now", "resets in 12 h, at 00:00", "everyone"]);
+  assert.deepEqual(texts(".standing .line:nth-child(2) > *"), ["burst token bucket", "3 of 3 used", "0 left", "free again in 10 min 12:10:00", "resets in 30 min, at 12:30:00", "everyone"]);
+  assert.deepEqual(texts(".standing .line:nth-child(3) > *"), ["daily daily window", "3 of 300 used", "297 left", "free again now", "resets in 12 h, at 00:00", "everyone"]);
   assert.deepEqual(texts(".person .entry .text"), ["hello everyone", "hello everyone"]);
   assert.match(document.title, /^\(1\) Spammer · People · #somechannel · chatguard$/);
 
@@ -362,7 +362,7 @@ test("card: timeout and ban", async () => {
   await write("#act-reason", " spam ", { leave: false });
   await click(button("1 h"));
   await see(() => note().startsWith("Timed out until 12:10") && text(".why").startsWith("Spammer is timed out by owner and may write again in ") && text("#amend-lift") === "End timeout…" && find("#amend-lift .label").dataset.other === "Unban…");
-  assert.ok(line("daily").includes("limit free now") && !/may write now|next message/.test(about())); // the limit is free, the user isn't
+  assert.ok(line("daily").includes("free again now") && !/may write now|next message/.test(about())); // the limit is free, the user isn't
   assert.deepEqual(sent().body, { length: "1h", reason: "spam", replace: false });
   await click(button("Undo"));
   await see(() => note() === "Timeout ended." && isOff("lift") && find("#amend-lift").title === "neither timed out nor banned");

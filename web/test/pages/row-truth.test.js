@@ -246,6 +246,15 @@ test("row: a row that stays in place after its user left the list says when they
   await see(() => part("left") === "may write again");
 });
 
+test("row: a row that stays in place although the list has no room for it says that its user is banned", async () => {
+  await openNow([{ ...spammer, ...silencedBy("twitch:kim") }]);
+  await see(() => find(row));
+  control("name").focus();
+  send({ type: "throttled", users: [], gone: [spammer.user_id] });
+  await see(() => tabs() === "0/0/0");
+  assert.equal(part("left"), "until unbanned");
+});
+
 test("row: the row under the pointer stays in place while another one shows an answer", async () => {
   acts("POST pardon", { saved: true, id: 9, by: "owner", at: spammer.at, undo_until: "2026-11-03T12:05:00Z", again: false, first: 1, last: 2, since: spammer.at, messages: 4, has_older: false, deleted: 0, strikes_taken: 0, strikes_left: 0, dropped: 0, silence: "none" });
   const other = { ...spammer, user_id: "43", login: "other", display_name: "" };

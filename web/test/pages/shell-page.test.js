@@ -372,4 +372,6 @@ test("address: of a channel that the user can't open", async () => {
   await see(() => text("main h1") === "People" && document.title.endsWith("People · #second · chatguard"));
   location.hash = "#/now?channel=9";
   await see(() => text("main h1") === "Page not found" && !find(".users"));
+  location.hash = "#/admin?channel=9";
+  await see(() => text("main h1") === "Admin");
 });

@@ -33,9 +33,9 @@ export function parse(fragment) {
 }
 
 // isMissing reports whether the address names a page that doesn't exist, or a channel that the user
-// can't open.
+// can't open. The page Admin needs no channel.
 /** @param {State} of */
-export const isMissing = ({ isUnknown, wanted, channels }) => isUnknown || (wanted !== "" && channels.length > 0 && channels.every(({ id }) => id !== wanted));
+export const isMissing = ({ isUnknown, route, wanted, channels }) => isUnknown || (route !== "admin" && wanted !== "" && channels.length > 0 && channels.every(({ id }) => id !== wanted));
 
 // fragment returns the address of a page within the dashboard. Empty parameters are left out.
 /** @param {string} page @param {string} [channel] @param {Query} [query] */

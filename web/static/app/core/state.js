@@ -244,9 +244,10 @@ export const isLimited = (user) => !user.observed && !observes();
 // standing counts the users who are throttled, and those who would be if their limit were enforced.
 export function standing() {
   let throttled = 0, would = 0;
+  const isObserved = observes();
   for (const user of state.users.values()) {
     if (!isStanding(user)) continue;
-    if (isLimited(user) || inForce(user.silenced)) throttled++;
+    if (!(isObserved || user.observed) || inForce(user.silenced)) throttled++;
     else would++;
   }
   return { throttled, would };

@@ -1,12 +1,12 @@
 // @ts-check
 // What was last done to a user, and whether they are timed out or banned. chatguard tells both with
-// each frame, whoever did it. What this tab has just done counts until a frame tells something
-// later.
+// each frame, also if it was done on Twitch. What this tab has just done counts until a frame tells
+// something later.
 
 import { t } from "../../text/text.js";
 import { problemOf } from "../changes/user.js";
 import { inForce, state } from "../core/state.js";
-import { authorName } from "../words/author.js";
+import { authorName, isProgram } from "../words/author.js";
 import { outcomeWords } from "../words/penalties.js";
 import { silenceBrief, silenceDone } from "../words/silence.js";
 /** @import { TextKey } from "../../text/text.js" */
@@ -53,7 +53,7 @@ const silences = (action) => action === "timeout" || action === "ban";
 
 // isPenalty reports whether the outcome of the user's last message tells of this timeout or ban.
 /** @param {Api.Silence} silence @param {User} user */
-const isPenalty = ({ banned, by }, { outcome: { action, result } }) => by === "chatguard" && result === "done" && action === (banned ? "ban" : "timeout");
+const isPenalty = ({ banned, by }, { outcome: { action, result } }) => isProgram(by) && result === "done" && action === (banned ? "ban" : "timeout");
 
 // isLatest reports whether nothing that chatguard has told of a user contradicts a change of this
 // tab. If the change failed or its answer was lost, whatever was done since it was sent does. If it

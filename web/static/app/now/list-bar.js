@@ -8,8 +8,9 @@ import { addressOf, filters, go, limitsOf, orders, tabs } from "./view.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { View } from "./view.js" */
 
-// ListBar shows the bar; users are those of each tab. All choices are always there, and have the same
-// width whatever limits they list, so that nothing moves. The first tab has room for both its names.
+// ListBar shows the bar; users are those of each tab. All choices are always there, and have the
+// same width whatever limits they list, so that nothing moves. The first tab has room for both its
+// names.
 /** @param {{state: State, view: View, users: Record<View["tab"], User[]>}} props */
 export function ListBar({ state, view, users }) {
   const limits = limitsOf(users[view.tab]);

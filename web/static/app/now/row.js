@@ -67,7 +67,7 @@ function Who({ state, user, isLeaving }) {
 /** @param {{user: User, isLeaving?: boolean}} props */
 function MaySpeak({ user, isLeaving }) {
   const silence = inForce(user.silenced), limited = isLimited(user);
-  if (user.leaving || ((user.isGone || isLeaving) && !silence && !isStanding(user))) return html`<${Left} word=${t("now.may-write")} />`;
+  if (!silence && (user.leaving || ((user.isGone || isLeaving) && !isStanding(user)))) return html`<${Left} word=${t("now.may-write")} />`;
   if (silence?.banned) return html`<${Left} word=${t("now.until-unbanned")} title=${silenceDone(silence)} />`;
   if (!isStanding(user)) {
     const time = wait(asOf() - Date.parse(user.at));

@@ -8,7 +8,7 @@ import { ifSignedOut } from "../core/session.js";
 import { mayModerate, now, state, unreadHere, update } from "../core/state.js";
 import { ModesButton, modesHere } from "./modes-button.js";
 import { Icon } from "../widgets/icon.js";
-import { authorName } from "../words/author.js";
+import { authorName, isProgram } from "../words/author.js";
 import { modesOn } from "../words/modes.js";
 import { clock, seconds, wait } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
@@ -78,15 +78,16 @@ export function closeProblems() {
 function standingOf(state) {
   const { paused_by: pausedBy, raid_until: raidUntil, raid_by: raidBy, modes_by: modesBy } = state.channels.find((c) => c.id === state.channel) ?? {};
   const modes = modesHere(state), time = raidUntil ? clock(Date.parse(raidUntil)) : "";
+  const isObserved = !pausedBy && state.policy?.in_force === "observe";
   return {
-    pause: pausedBy ? standing("now.paused-by", pausedBy) : null,
-    raid: raidUntil ? standing(raidBy === "chatguard" ? "now.raid-automatic" : raidBy ? "now.raid-by" : "now.raid-until", raidBy, { time }) : null,
-    modes: modesBy && modes && modesOn(modes).length > 0 ? standing("now.modes-by", modesBy) : null,
+    pause: pausedBy ? inWords("now.paused-by", pausedBy) : null,
+    raid: raidUntil ? inWords(isObserved ? "now.raid-observed" : isProgram(raidBy) ? "now.raid-automatic" : raidBy ? "now.raid-by" : "now.raid-until", raidBy, { time }) : null,
+    modes: modesBy && modes && modesOn(modes).length > 0 ? inWords("now.modes-by", modesBy) : null,
   };
 }
 
 /** @param {TextKey} key @param {string} [author] @param {Record<string, string>} [values] */
-function standing(key, author = "", values = {}) {
+function inWords(key, author = "", values = {}) {
   const who = authorName(author);
   return { said: rich(key, { ...values, who: html`<bdi>${who}</bdi>` }), title: t(key, { ...values, who }) };
 }

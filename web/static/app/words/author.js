@@ -3,6 +3,10 @@
 
 import { t } from "../../text/text.js";
 
+// isProgram reports whether the author is chatguard itself.
+/** @param {string | undefined} author */
+export const isProgram = (author) => author === "chatguard";
+
 // authorName names an author as people read it, with where they come from, so that nobody can
 // impersonate another: "anna (token)". Names of records of earlier versions have no origin, and
 // those of the owner and of chatguard have none.
