@@ -118,7 +118,7 @@ func TestBoard_NewPolicyKeepsOutcome(t *testing.T) {
 	d := dash(t)
 	d.say(spammer, 4)
 	decode[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.ModeObserve }))
-	if users := d.throttledUsers(); len(users) != 1 || users[0].Observed || users[0].Outcome.Result != journal.Pending {
+	if users := d.throttledUsers(); len(users) != 1 || !users[0].Observed || users[0].Outcome.Result != journal.Pending {
 		t.Errorf("users %+v", users)
 	}
 }

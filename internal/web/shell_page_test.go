@@ -113,7 +113,7 @@ func TestPalette_Keyboard(t *testing.T) {
 	w.openPalette()
 	w.Write("[role=combobox]", "raid")
 	w.Type(kb.Enter)
-	w.See(hasButton("raid", "End raid mode", "Raid mode by anna (link) until"))
+	w.See(hasButton("raid", "End raid mode", ", by anna (link)"))
 	w.openPalette()
 	w.Type(kb.ArrowUp + kb.Enter) // from the first to the last
 	w.See(hasText("chatguard signin"))

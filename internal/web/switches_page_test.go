@@ -46,7 +46,7 @@ func TestSwitchPage_TwoWindows(t *testing.T) {
 	w.See(hasButton("pause", "Pause", ""))
 	other.Press("#raid")
 	for _, each := range []*window{w, other} {
-		each.See(hasButton("raid", "End raid mode", "Raid mode by ben (link) until "))
+		each.See(hasButton("raid", "End raid mode", ", by ben (link)"))
 		each.wantNoOverflow()
 	}
 	w.Press("#raid")
