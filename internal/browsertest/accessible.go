@@ -25,7 +25,7 @@ const inspect = `(async () => {
 	});
 	await frames(); // the page learns of other media features
 	const missing = [...document.querySelectorAll("link[rel=stylesheet]")].filter((link) => !link.sheet && matchMedia(link.media || "all").matches);
-	await Promise.all(missing.map((link) => new Promise((loaded) => link.addEventListener("load", loaded))));
+	await Promise.all(missing.map((link) => new Promise((loaded) => ["load", "error"].forEach((type) => link.addEventListener(type, loaded)))));
 	await frames();
 	const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
 	await Promise.allSettled(passing.map((a) => a.finished));

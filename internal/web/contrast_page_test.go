@@ -63,4 +63,15 @@ func TestContrast_More(t *testing.T) {
 	w.See(fmt.Sprintf(`%s("--muted") !== %q`, color, before))
 	w.See(`getComputedStyle(document.querySelector("nav a[aria-current]")).boxShadow.includes("inset")`)
 	w.Accessible()
+
+	// Asking again loads nothing, which might be impossible by then.
+	const sheet = `document.querySelector("link[href*='contrast.css']").sheet`
+	w.Must(chromedp.Evaluate[chromedp.Void]("window.loaded = " + sheet + `; document.head.append(document.createElement("meta"))`)) // as a part of the page that is loaded later
+	w.Prefer(nil)
+	w.See(fmt.Sprintf(`%s("--muted") === %q`, color, before))
+	w.Prefer(map[string]string{"prefers-contrast": "more"})
+	w.See(fmt.Sprintf(`%s("--muted") !== %q`, color, before))
+	if !browsertest.Eval[bool](w.Window, "window.loaded === "+sheet) {
+		t.Error("contrast.css is loaded again")
+	}
 }

@@ -10,7 +10,7 @@
   const contrast = matchMedia("(forced-colors: active), (prefers-contrast: more)");
   const base = /** @type {HTMLScriptElement} */ (document.currentScript).src;
   const style = Object.assign(document.createElement("link"), { rel: "stylesheet", media: contrast.media, href: new URL("../../style/contrast.css", base).href });
-  const load = () => contrast.matches && document.head.append(style);
+  const load = () => contrast.matches && !style.isConnected && document.head.append(style); // a second time would load it again
 
   const stored = () => {
     try {
