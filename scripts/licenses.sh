@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the licences of everything in a chatguard binary to cmd/chatguard/licenses.txt: chatguard's
-# own, Go's, and those of each module of a build for Linux, macOS or Windows. Run it when a
-# dependency changes; a test fails until you do. It needs only the downloaded modules.
+# own, Go's, Unicode's for its data, and those of each module of a build for Linux, macOS or Windows.
+# Run it when a dependency changes; a test fails until you do. It needs only the downloaded modules.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,6 +29,7 @@ section() {
 {
 	section chatguard .
 	section Go "$(go env GOROOT)"
+	section "Unicode data" internal/fingerprint
 	modules | while read -r path version folder systems; do
 		[ "$systems" = darwin,linux,windows ] && systems="" || systems=" ($systems)"
 		section "$path $version$systems" "$folder"

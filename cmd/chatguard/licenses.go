@@ -12,7 +12,8 @@ import (
 	"github.com/chatguard/chatguard/web/static"
 )
 
-// moduleLicenses are the licences of chatguard, of Go and of the modules in the binary.
+// moduleLicenses are the licences of chatguard, of Go, of Unicode's data and of the modules in the
+// binary.
 // scripts/licenses.sh writes them.
 //
 //go:embed licenses.txt

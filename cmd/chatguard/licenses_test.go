@@ -53,7 +53,7 @@ func TestLicenses_Text(t *testing.T) {
 			t.Errorf("%s: %d bytes", title, len(text))
 		}
 	}
-	for _, name := range []string{"chatguard", "Go", "modernc.org/sqlite ", "htm, in the dashboard", "preact, in the dashboard", "uplot, in the dashboard"} {
+	for _, name := range []string{"chatguard", "Go", "Unicode data", "modernc.org/sqlite ", "htm, in the dashboard", "preact, in the dashboard", "uplot, in the dashboard"} {
 		if !slices.ContainsFunc(sections, func(s string) bool { return strings.HasPrefix(s, name) }) {
 			t.Errorf("no licence of %s", name)
 		}

@@ -51,6 +51,7 @@ func TestArrows(t *testing.T) {
 		"internal/archive":                {},
 		"internal/auth":                   {"internal/hostile"},
 		"internal/fileaccess":             {},
+		"internal/fingerprint":            {},
 		"internal/histogram":              {},
 		"internal/hostile":                {},
 		"internal/textfile":               {},
@@ -137,7 +138,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "limitinfo", "httpguard", "checkclient", "chatguardtest", "state", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog", "connguard"} {
+	for _, name := range []string{module, "limitinfo", "httpguard", "checkclient", "chatguardtest", "state", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/fingerprint", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog", "connguard"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

@@ -1,0 +1,100 @@
+package fingerprint
+
+// reduce turns the exact form into the similar one.
+func (f *form) reduce() {
+	text := f.chars[:f.length]
+	text = text[names(text):]
+	end := tail(text)
+	f.length = 0
+	for i, c := range text {
+		switch class := c.class(); {
+		case class == symbol || class == letter:
+		case class >= latin && i < end:
+			c = char('a') + char(class-latin) | char(class)<<classShift
+		default:
+			continue
+		}
+		if f.length > 0 && f.chars[f.length-1] == c {
+			continue
+		}
+		f.chars[f.length] = c
+		f.length++
+	}
+}
+
+// names returns where the text begins after the names with "@" at its beginning. If the text has
+// only names, they are the text.
+func names(text []char) (begin int) {
+	for i, c := range text {
+		switch {
+		case i == begin && c&runeMask != '@':
+			return begin
+		case c.class() == space:
+			begin = i + 1
+		}
+	}
+	return begin
+}
+
+// tail returns where the random words at the end begin: at most two, and at most half of all words.
+// A word consists of letters and digits, with at least one letter. Without random words, it returns
+// the text's length.
+func tail(text []char) int {
+	var last [2]int // where the last words begin, the later one first
+	words, begin, letters := 0, 0, false
+	for i, c := range text {
+		switch class := c.class(); {
+		case class == letter || class >= latin:
+			if !letters {
+				letters = true
+				words++
+				last[0], last[1] = begin, last[0]
+			}
+		case class != digit:
+			begin, letters = i+1, false
+		}
+	}
+	end := len(text)
+	for n := 0; n < min(words/2, len(last)) && random(text[last[n]:end]); n++ {
+		end = last[n]
+	}
+	return end
+}
+
+const (
+	minRandom   = 4 // letters and digits of a random word without a vowel
+	maxRandom   = 12
+	manyChanges = 2 // between letters and digits
+	manyInRow   = 5 // consonants
+	vowelBits   = 1<<('a'-'a') | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('u'-'a') | 1<<('y'-'a')
+)
+
+// random reports whether the word that text begins with looks as if it was made by chance. It
+// consists of Latin letters and digits. It changes between them twice ("x7k2p"), or it has 4 to 12
+// of them and no vowel ("xkqt") or five consonants in a row ("akrtzpo").
+func random(text []char) bool {
+	length, changes, row, longestRow, vowels := 0, 0, 0, 0, 0
+	for i, c := range text {
+		class := c.class()
+		if class == letter {
+			return false
+		}
+		if class != digit && class < latin {
+			break
+		}
+		length++
+		if i > 0 && (class == digit) != (text[i-1].class() == digit) {
+			changes++
+		}
+		if class >= latin && 1<<(class-latin)&vowelBits == 0 {
+			row++
+			longestRow = max(longestRow, row)
+			continue
+		}
+		row = 0
+		if class != digit {
+			vowels++
+		}
+	}
+	return changes >= manyChanges || minRandom <= length && length <= maxRandom && (vowels == 0 || longestRow >= manyInRow)
+}
