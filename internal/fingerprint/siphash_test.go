@@ -110,3 +110,21 @@ var vectors = [64]string{
 	"5853542321f567a005d547a4f04759bd",
 	"5150d1772f50834a503e069a973fbd7c",
 }
+
+// TestKey_With checks the vectors of 16 bytes and more: the text's hash is the first 16.
+func TestKey_With(t *testing.T) {
+	var k Key
+	var text [16]byte
+	for i := range k {
+		k[i], text[i] = byte(i), byte(i)
+	}
+	for n, want := range vectors[len(text):] {
+		author := make([]byte, n)
+		for i := range author {
+			author[i] = byte(len(text) + i)
+		}
+		if sum := k.With(text, string(author)); hex.EncodeToString(sum[:]) != want {
+			t.Errorf("an author of %d bytes: %x, want %s", n, sum, want)
+		}
+	}
+}
