@@ -144,6 +144,9 @@ func (c conversion) newUserRow() []uint64 {
 // copyHead copies the words before the first limit's state.
 func (c conversion) copyHead(row, before []uint64) {
 	copy(row, before[:headerWords])
+	if c.set.low > 0 {
+		row[c.set.low] = before[c.old.low]
+	}
 	if c.old.roles != c.set.roles {
 		row[wordMeta] &^= maxRoles << rolesShift
 	}
@@ -222,7 +225,7 @@ func (s *shard) personalRules() map[uint64][]Rule {
 	}
 	rules := make(map[uint64][]Rule, len(s.personal))
 	for key, p := range s.personal {
-		if slot, ok := s.find(key, hashOf(key), ""); ok {
+		if slot, ok := s.find(key, 0, hashOf(key), ""); ok {
 			rules[key] = p.rulesFor(s.set, s.set.rolesOf(s.row(slot)))
 		}
 		p.rules = nil

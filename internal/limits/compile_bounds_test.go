@@ -18,7 +18,7 @@ func manyLimits(n int, of Limit) (limits []Limit) {
 func TestCompile_TooManyLimits(t *testing.T) {
 	spread := manyLimits(MaxLimits, bucket(3, time.Second)) // in all scopes together
 	for i := range spread {
-		spread[i].Scope = Scope(i % int(Scopes))
+		spread[i].Scope = Scope(i % int(PerUserText))
 	}
 	if _, err := Compile(spread, testRoles, Strikes{}); err != nil {
 		t.Errorf("%d limits: %v", len(spread), err)

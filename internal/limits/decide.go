@@ -5,7 +5,8 @@ import "slices"
 // Place is a row that a message uses in addition to its author's row in the channel.
 type Place struct {
 	Table *Table
-	User  string
+	User  string // not of a row of repeated text
+	Text  Hash   // of a row of repeated text
 	// Order maps names of limits to their index in the policy; nil means the order in which they
 	// were compiled.
 	Order map[string]int
@@ -24,7 +25,7 @@ func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) boo
 	hash := hash(key)
 	s := t.shard(hash)
 	if s.mu.Lock(); s.state == open {
-		if slot, found := s.find(key, hash, ""); found {
+		if slot, found := s.find(key, 0, hash, ""); found {
 			if row := s.row(slot); s.set.isPlain(row, q) {
 				if s.set.judgePlain(row, q, d) {
 					s.touch(slot, row)
@@ -80,13 +81,23 @@ func (p *place) judge(q *Request, d *Decision, others []Place) {
 
 // judgeWith judges with the limits of the other places, which it locks one after another.
 func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
-	var places [Scopes]place
-	var accounts [Scopes]account
+	if len(others) < int(PerUserText) { // without limits on repeated text, which need more memory
+		var places [PerUserText]place
+		var accounts [PerUserText]account
+		p.judgeIn(places[:], accounts[:], q, d, others)
+		return
+	}
+	var places [MaxSets]place
+	var accounts [MaxSets]account
+	p.judgeIn(places[:], accounts[:], q, d, others)
+}
+
+// judgeIn is judgeWith in memory that is large enough for all places.
+func (p *place) judgeIn(places []place, accounts []account, q *Request, d *Decision, others []Place) {
 	places[0] = *p
 	for i, other := range others {
 		o := &places[i+1]
-		other.Table.lock(other.User, o)
-		defer o.shard.mu.Unlock()
+		other.lock(o)
 		if o.find(); !o.found {
 			o.make(q.At)
 		}
@@ -101,6 +112,9 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	h.judge()
 	for i := range h.accounts {
 		places[i].recordChange(&accounts[i])
+		if i > 0 {
+			places[i].shard.mu.Unlock()
+		}
 	}
 }
 
@@ -120,10 +134,19 @@ func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *he
 	return h
 }
 
+// lock is Table.lock for the row.
+func (o *Place) lock(p *place) (open bool) {
+	if o.Table.text {
+		o.Table.fillText(o.Text, p)
+		return o.Table.lockPlace(p)
+	}
+	return o.Table.lock(o.User, p)
+}
+
 // copy returns an account that can be changed without effect.
 func (o Place) copy(q *Request) (a account) {
 	var p place
-	if o.Table.lock(o.User, &p) {
+	if o.lock(&p) {
 		defer p.shard.mu.Unlock()
 		p.find()
 	}

@@ -10,7 +10,7 @@ import (
 type Batch struct {
 	table *Table
 	taken []takenRow
-	named []string // the IDs of the taken users with names, in the order of taken
+	named []string // the IDs of the taken users with names, and keys of texts, in the order of taken
 	last  int64
 }
 
@@ -84,8 +84,8 @@ func (b *Batch) take(s *shard, e *encoder) {
 	s.eachDirty(func(row []uint64) {
 		key := row[wordUser]
 		b.taken = append(b.taken, takenRow{identityOf(key), version(row)})
-		user := s.names.id(key)
-		if key&namedKey != 0 {
+		user := s.idOf(row)
+		if key&namedKey != 0 || s.table.text {
 			b.named = append(b.named, user)
 		}
 		b.last = max(b.last, int64(row[wordLast]))
@@ -138,13 +138,17 @@ func (b *Batch) giveBack(kept bool) {
 	named := b.named
 	for _, taken := range b.taken {
 		name := ""
-		if taken.key&namedKey != 0 {
+		if taken.key&namedKey != 0 || b.table.text {
 			name, named = named[0], named[1:]
+		}
+		low := uint64(0)
+		if b.table.text {
+			low, name = hashIn(name)[1], ""
 		}
 		if s = b.table.lockNext(s, hash(taken.key)); s == nil {
 			return // the table is closed
 		}
-		slot, ok := s.find(taken.key, hash(taken.key), name)
+		slot, ok := s.find(taken.key, low, hash(taken.key), name)
 		if !ok {
 			continue // dropped in the meantime
 		}

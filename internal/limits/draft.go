@@ -66,7 +66,7 @@ func (d *Draft) Changed() bool { return d.changed }
 // JudgeDrafts judges a message, as Table.Judge does. The first draft is the user's row in the
 // channel. The orders are those of Place, one for each draft.
 func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decision) {
-	var accounts [Scopes]account
+	var accounts [MaxSets]account
 	for i, draft := range drafts {
 		draft.rules, draft.order, draft.pinned = draft.set.rulesOf(draft.personal, q.Zone, q.Roles.in(draft.set.roles)), orders[i], false
 		accounts[i] = draft.account

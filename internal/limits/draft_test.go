@@ -95,7 +95,7 @@ func (s *sharedRows) judge(w *world, user string, q Request) (d Decision) {
 }
 
 // forget forgets the rows that the tables have dropped, because they equaled a new user's.
-func (s *sharedRows) forget(tables [Scopes]*Table) {
+func (s *sharedRows) forget(tables [MaxSets]*Table) {
 	for key := range s.data {
 		if !tables[key.scope].has(key.user) {
 			delete(s.data, key)

@@ -48,12 +48,17 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 }
 
 // othersRefuse reports whether each row except the first has no room for a message of cost 1. The
-// user's row in the channel is the first: only messages that use all rows change it.
+// user's row in the channel is the first: only messages that use all rows change it, unless there
+// are limits on repeated text.
 func (s *scratch) othersRefuse(rows int, at int64) bool {
-	for i := 1; i < rows; i++ {
+	first := 1
+	if s.drafts[rows-1].set.text != nil {
+		first = 0 // the user's messages with other texts don't use all rows
+	}
+	for i := first; i < rows; i++ {
 		d := &s.drafts[i]
 		// Messages in other channels use the other rows, and may be enforced there.
-		practice := d.set.limits[0].Scope == PerChannel && s.drafts[0].set.strikes.Practice
+		practice := s.drafts[0].set.strikes.Practice && (i == 0 || !d.set.limits[0].Scope.InAllChannels())
 		if !d.refuses(at, practice) {
 			return false
 		}
@@ -92,8 +97,8 @@ func (d *Decision) repeats(earlier *Decision) bool {
 
 // scratch is memory for decisions without effects.
 type scratch struct {
-	drafts   [Scopes]Draft
-	words    [Scopes][64]uint64 // enough for most rows
+	drafts   [MaxSets]Draft
+	words    [MaxSets][64]uint64 // enough for most rows
 	later    Request
 	decision Decision
 }
@@ -103,8 +108,8 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // judge judges a message by copies of the rows, and reports whether the decision changes any.
 func (s *scratch) judge(rows []SeenRow, q *Request, d *Decision) (changed bool) {
-	var drafts [Scopes]*Draft
-	var orders [Scopes]map[string]int
+	var drafts [MaxSets]*Draft
+	var orders [MaxSets]map[string]int
 	for i, r := range rows {
 		s.drafts[i].load(r.Set, r.Row, q.At, s.words[i][:0])
 		drafts[i], orders[i] = &s.drafts[i], r.Order

@@ -55,7 +55,7 @@ type Decision struct {
 	Low       bool
 	Exempt    bool // the user is exempt; nothing was judged
 	Observed  bool // allowed, but an observing limit is full
-	Shared    bool // several users share Limit
+	Shared    bool // several users share Limit, and it gives no strikes
 	NewStrike bool // the message gave a strike
 	// Silenced means that an earlier penalty silences the user for longer than the penalty for this
 	// message.
@@ -414,7 +414,7 @@ func (h *hearing) throttle(b block) {
 // setLimit sets the decision's Limit to the blocking limit.
 func (h *hearing) setLimit(b block) {
 	d := h.decision
-	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.nextExemption()), b.account.set.shared
+	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.nextExemption()), b.account.set.shared && !b.rule().strikes
 	level := d.Limit.level(d.Limit, d.Limit.state(b.account.row), b.account.at)
 	d.Remaining, d.ResetAt = b.account.remaining(d.Limit, level), level.resetAt
 	d.Granted = b.account.granted(d.Limit)

@@ -113,7 +113,7 @@ const neverSeen = "\x00"
 
 // forget forgets the rows that the tables have dropped, because they equaled a new user's. The
 // clock may then go back to a time at which they didn't.
-func (w *plainPolicy) forget(tables [Scopes]*Table) {
+func (w *plainPolicy) forget(tables [MaxSets]*Table) {
 	for key, row := range w.rows {
 		if key.user != neverSeen && !tables[key.scope].has(key.user) {
 			row.ledgers = nil

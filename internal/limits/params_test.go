@@ -64,7 +64,7 @@ func TestCompile_InvalidParameters(t *testing.T) {
 		{given("leaky-bucket", Params{Every: 1}).withRole("owner", Numbers{Queue: -5}), `for role "owner": queue is -5`},
 		{given("sliding-log", Params{Messages: 1, Every: 1}).withRole("subscriber", Numbers{Messages: 1 << 40}), `for role "subscriber": messages is 1099511627776`},
 		{given("daily-window", Params{Messages: 1}).withRole("subscriber", Numbers{Refill: 1}), `for role "subscriber": daily-window has no "refill"`},
-		{given("fixed-window", Params{Messages: 1, Every: 1}).withScope(Scopes), "unknown scope 4"},
+		{given("fixed-window", Params{Messages: 1, Every: 1}).withScope(PerText + 1), "unknown scope 6"},
 	}
 	for _, windowed := range []string{"fixed-window", "user-window", "sliding-window", "sliding-log"} {
 		tests = append(tests,

@@ -23,12 +23,12 @@ func TestQuotas(t *testing.T) {
 	at := func(month time.Month, day int) int64 {
 		return time.Date(2026, month, day, 12, 0, 0, 0, time.UTC).UnixNano()
 	}
-	plain, own := [Scopes]map[string]Numbers{}, [Scopes]map[string]Numbers{PerUser: {"burst": {Burst: 7}, "gone": {Burst: 1}, "daily": {Burst: 1}}}
+	plain, own := [MaxSets]map[string]Numbers{}, [MaxSets]map[string]Numbers{PerUser: {"burst": {Burst: 7}, "gone": {Burst: 1}, "daily": {Burst: 1}}}
 	const others = `, "leaky";q=4;w=8, "daily";q=300;w=%d, "sliding-window";q=9;w=2, "user-window";q=9;w=60`
 	for _, test := range []struct {
 		about string
 		roles Roles
-		own   [Scopes]map[string]Numbers
+		own   [MaxSets]map[string]Numbers
 		at    int64
 		want  string
 	}{

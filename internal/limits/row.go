@@ -8,7 +8,9 @@ const (
 	wordStrikeAt           // when the last strike was given
 	wordSilentUntil        // end of the user's silence
 	wordMeta               // see below
-	headerWords            // then the roles, if they have a word of their own
+	// headerWords is the number of these words. The roles follow, if they have a word of their own,
+	// and then the rest of the key of a repeated text.
+	headerWords
 )
 
 // wordMeta: version << 32 | series << 27 | roles << 20 | strikes << 4 | flags.

@@ -30,6 +30,9 @@ type Params struct {
 
 	Observes       bool // never blocks a message; see Set
 	CountThrottled bool // throttled messages count too
+	// Strikes means that a limit that several users share gives strikes, and penalties, to those
+	// whom it throttles.
+	Strikes bool
 	// Reserve is how much of the capacity is kept for messages of normal priority. A cascade has
 	// none.
 	Reserve int64
@@ -56,6 +59,7 @@ type Rule struct {
 
 	observes       bool
 	countThrottled bool
+	strikes        bool // see Params.Strikes
 
 	reserve int64  // how much of the capacity is kept for messages of normal priority
 	buckets []Rule // of a cascade; their state is part of the cascade's
@@ -87,7 +91,7 @@ func compileParams(p Params) (Rule, error) {
 	if err := a.checkParams(p); err != nil {
 		return Rule{}, err
 	}
-	r := Rule{algorithm: a, words: a.size, name: p.Name, place: p.Place, observes: p.Observes, countThrottled: p.CountThrottled}
+	r := Rule{algorithm: a, words: a.size, name: p.Name, place: p.Place, observes: p.Observes, countThrottled: p.CountThrottled, strikes: p.Strikes}
 	if err := a.compile(p, &r); err != nil {
 		return Rule{}, err
 	}

@@ -51,7 +51,7 @@ func (w *world) play() {
 // world is a policy in force, together with the oracle's.
 type world struct {
 	rt     *rapid.T
-	tables [Scopes]*Table
+	tables [MaxSets]*Table
 	shared *sharedRows
 	oracle *plainPolicy
 	users  []string

@@ -11,17 +11,22 @@ import (
 type Scope uint8
 
 // The scopes. Each scope has its own Table: for the users in a channel, for the users in all
-// channels, for the channel as a whole, or for all channels as a whole.
+// channels, for the channel as a whole, or for all channels as a whole. The scopes of limits on
+// repeated text have a Table for each SameText.
 const (
 	PerUser Scope = iota
 	PerUserEverywhere
 	PerChannel
 	PerEverywhere
-	Scopes // number of scopes
+	PerUserText // messages of one user with the same text in a channel
+	PerText     // everyone's messages with the same text in a channel
 )
 
 // IsShared reports whether several users share the state of a limit.
-func (s Scope) IsShared() bool { return s == PerChannel || s == PerEverywhere }
+func (s Scope) IsShared() bool { return s == PerChannel || s == PerEverywhere || s == PerText }
+
+// IsText reports whether a limit is on repeated text.
+func (s Scope) IsText() bool { return s == PerUserText || s == PerText }
 
 // InAllChannels reports whether a limit counts in all channels together.
 func (s Scope) InAllChannels() bool { return s == PerUserEverywhere || s == PerEverywhere }
@@ -30,6 +35,7 @@ func (s Scope) InAllChannels() bool { return s == PerUserEverywhere || s == PerE
 type Limit struct {
 	Params
 	Scope Scope
+	Text  SameText           // of a limit on repeated text
 	Roles map[string]Numbers // by name
 }
 
@@ -58,6 +64,7 @@ type Set struct {
 	numbered uint64
 	variants *variants
 	zoned    *zoned // nil if users' zones don't matter
+	roleWord bool   // the roles have a word of their own in each row: they don't fit in wordMeta
 	head     int    // words before the first limit's state
 	width    int    // row width in words
 	// noted is the same set for a table that counts what was spent; see Table.CountUnsent. In that
@@ -75,13 +82,33 @@ type Set struct {
 	// special means that at least one limit only observes, counts throttled messages, or delays
 	// messages, or that the set is ranked.
 	special bool
+	// text says which messages use a row, if the limits are on repeated text. The second word of the
+	// rows' keys is then at index low, and prefix is SameText.Prefix.
+	text   *SameText
+	low    int
+	prefix string
 	// ranked means that messages have priorities here: a limit is a cascade, or keeps a reserve.
 	ranked bool
 }
 
-// Sets are the limits of a policy by scope. A scope without limits has a nil set, except that the
-// PerUser set always exists.
-type Sets [Scopes]*Set
+// Sets are the limits of a policy that are judged together. The first ones are those of the scopes
+// up to PerEverywhere: a scope without limits has a nil set, except that the PerUser set always
+// exists. They are followed by those on repeated text, one for each SameText; see Sets.Texts.
+type Sets [MaxSets]*Set
+
+// MaxSets is the maximum number of sets of a policy, and of rows that a message uses.
+const MaxSets = int(PerUserText) + MaxTexts
+
+// Texts returns the limits on repeated text, in the order of the policy.
+func (s *Sets) Texts() []*Set {
+	texts := s[PerUserText:]
+	for i, set := range texts {
+		if set == nil {
+			return texts[:i]
+		}
+	}
+	return texts
+}
 
 // validName matches a valid limit name, which can be used in a dotted key and in an HTTP header.
 var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -100,7 +127,7 @@ func Compile(limits []Limit, roles *RoleList, strikes Strikes) (Sets, error) {
 	if len(limits) > MaxLimits {
 		return Sets{}, MistakeIn("limits", len(limits), "the policy has %d limits, want %d or fewer", len(limits), MaxLimits)
 	}
-	var byScope [Scopes][]Limit
+	var bySet [MaxSets][]Limit
 	names := map[string]bool{}
 	for i, l := range limits {
 		switch {
@@ -110,33 +137,56 @@ func Compile(limits []Limit, roles *RoleList, strikes Strikes) (Sets, error) {
 			return Sets{}, InLimit(l.Name, MistakeIn("name", l.Name, "a name is up to 64 letters, digits, - and _"))
 		case names[l.Name]:
 			return Sets{}, InLimit(l.Name, MistakeIn("name", l.Name, "another limit has this name"))
-		case l.Scope >= Scopes:
+		case l.Scope > PerText:
 			return Sets{}, InLimit(l.Name, MistakeIn("per", int(l.Scope), "unknown scope %d", l.Scope))
+		}
+		at := int(l.Scope)
+		if err := l.compileText(); err != nil {
+			return Sets{}, InLimit(l.Name, err)
+		}
+		if l.Scope.IsText() {
+			if at = textSet(bySet[:], l.Text); at == MaxSets {
+				return Sets{}, InLimit(l.Name, MistakeIn("from_length", l.Text.FromLength,
+					"the limits on repeated text differ too much: they have more than %d combinations of per, similar, from_length and count_emotes, so use one of the others'", MaxTexts))
+			}
 		}
 		names[l.Name] = true
 		l.Place = i
-		byScope[l.Scope] = append(byScope[l.Scope], l)
+		bySet[at] = append(bySet[at], l)
 	}
 	var sets Sets
-	for scope, of := range byScope {
-		if len(of) == 0 && Scope(scope) != PerUser {
+	for i, of := range bySet {
+		if len(of) == 0 && Scope(i) != PerUser {
 			continue
 		}
-		s, err := newSet(of, Scope(scope), roles, strikes)
+		s, err := newSet(of, roles, strikes)
 		if err != nil {
 			return Sets{}, err
 		}
-		sets[scope] = s
+		sets[i] = s
 	}
 	return sets, nil
 }
 
-func newSet(limits []Limit, scope Scope, roles *RoleList, strikes Strikes) (*Set, error) {
-	s := &Set{limits: limits, roles: roles, strikes: strikes, head: headerWords, shared: scope.IsShared()}
+// newSet compiles limits that are judged together; there may be none of scope PerUser.
+func newSet(limits []Limit, roles *RoleList, strikes Strikes) (*Set, error) {
+	s := &Set{limits: limits, roles: roles, strikes: strikes, head: headerWords}
+	if len(limits) > 0 {
+		s.shared = limits[0].Scope.IsShared()
+		if limits[0].Scope.IsText() {
+			s.text = &limits[0].Text
+			s.prefix = s.text.Prefix()
+		}
+	}
 	if roles == nil {
 		s.roles = new(RoleList)
 	}
 	if len(s.roles.names) > rolesInMeta {
+		s.roleWord = true
+		s.head++
+	}
+	if s.text != nil {
+		s.low = s.head
 		s.head++
 	}
 	for _, l := range limits {

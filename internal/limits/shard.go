@@ -24,8 +24,8 @@ type shard struct {
 }
 
 // find returns the slot of a key with that hash. If the user has a name, the key is without its
-// position.
-func (s *shard) find(key, hash uint64, name string) (slot int, ok bool) {
+// position. low is the rest of the key of a repeated text.
+func (s *shard) find(key, low, hash uint64, name string) (slot int, ok bool) {
 	n := s.len()
 	if n == 0 {
 		return 0, false
@@ -40,7 +40,7 @@ func (s *shard) find(key, hash uint64, name string) (slot int, ok bool) {
 			if slot >= n {
 				slot -= n
 			}
-			if found := s.keyOf(slot); found == key || name != "" && identityOf(found) == key && string(s.names.bytes(found)) == name {
+			if found := s.keyOf(slot); found == key && (s.set.low == 0 || s.row(slot)[s.set.low] == low) || name != "" && identityOf(found) == key && string(s.names.bytes(found)) == name {
 				return slot, true
 			}
 		}
@@ -80,6 +80,14 @@ func (s *shard) drop(slot int) {
 	s.remove(slot)
 	s.table.users.Add(-1)
 	s.table.account(s.width)
+}
+
+// idOf returns the ID of a row's user, or the key of a repeated text.
+func (s *shard) idOf(row []uint64) string {
+	if s.set.text != nil {
+		return Hash{row[wordUser], row[s.set.low]}.key(s.set.prefix)
+	}
+	return s.names.id(row[wordUser])
 }
 
 // newKey returns the key of a new user with a non-numeric ID.

@@ -37,12 +37,12 @@ func TestSlots_MatchMap(t *testing.T) {
 		dirty bool
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		s := shard{slots: slots{width: 2}}
+		s := shard{slots: slots{width: 2}, set: new(Set)}
 		model := map[uint64]content{}
 		pool := keys[:rapid.SampledFrom([]int{5, 12, len(keys)}).Draw(rt, "keys")]
 		for i := range uint64(rapid.IntRange(0, 200).Draw(rt, "steps")) {
 			key := rapid.SampledFrom(pool).Draw(rt, "key")
-			slot, found := s.find(key, hashOf(key), "")
+			slot, found := s.find(key, 0, hashOf(key), "")
 			if _, want := model[key]; found != want {
 				rt.Fatalf("step %d: key %d is found: %v", i, key, found)
 			}
@@ -82,7 +82,7 @@ func TestSlots_MatchMap(t *testing.T) {
 			rt.Fatalf("%d slots are in use, want %d", inUse, len(model))
 		}
 		for key, want := range model {
-			slot, ok := s.find(key, hashOf(key), "")
+			slot, ok := s.find(key, 0, hashOf(key), "")
 			if !ok || !s.holds(slot, key) || s.row(slot)[1] != want.word || s.dirty.has(slot) != want.dirty {
 				rt.Fatalf("key %d: found %v, want %+v", key, ok, want)
 			}
@@ -91,7 +91,7 @@ func TestSlots_MatchMap(t *testing.T) {
 }
 
 func TestSlots_FreeMemory(t *testing.T) {
-	s := shard{slots: slots{width: 2}}
+	s := shard{slots: slots{width: 2}, set: new(Set)}
 	for key := range uint64(10_000) {
 		s.add(key)
 	}
@@ -99,7 +99,7 @@ func TestSlots_FreeMemory(t *testing.T) {
 		t.Errorf("%d slots for 10,000 rows", n)
 	}
 	for key := range uint64(9_900) {
-		slot, _ := s.find(key, hashOf(key), "")
+		slot, _ := s.find(key, 0, hashOf(key), "")
 		s.remove(slot)
 	}
 	s.shrink()
@@ -107,7 +107,7 @@ func TestSlots_FreeMemory(t *testing.T) {
 		t.Errorf("%d slots for 100 rows", n)
 	}
 	for key := range uint64(10_000) {
-		if _, ok := s.find(key, hashOf(key), ""); ok != (key >= 9_900) {
+		if _, ok := s.find(key, 0, hashOf(key), ""); ok != (key >= 9_900) {
 			t.Fatalf("key %d is found: %v", key, ok)
 		}
 	}

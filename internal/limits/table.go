@@ -34,6 +34,7 @@ type Table struct {
 	// is closed. A goroutine that holds a shard may only try to lock it.
 	mu    sync.Mutex
 	set   *Set
+	text  bool // the rows are of repeated text
 	notes bool // see CountUnsent
 	swept int  // directory index of the next shard to sweep
 }
@@ -42,7 +43,7 @@ type Table struct {
 // bytes at most. However small memory is, the table keeps one user in each of its shards. It counts
 // the rows that it drops in dropped.
 func NewTable(set *Set, memory int64, dropped *Dropped) *Table {
-	t := &Table{set: set, memory: max(1, memory), dropped: dropped}
+	t := &Table{set: set, text: set.text != nil, memory: max(1, memory), dropped: dropped}
 	t.first.table, t.first.set, t.first.width = t, set, set.width
 	t.shards.Store(1)
 	return t
@@ -59,6 +60,7 @@ func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
 type place struct {
 	shard *shard
 	key   uint64 // without its position, if the user has a name and no row
+	low   uint64 // the rest of the key of a repeated text
 	hash  uint64
 	slot  int
 	found bool   // the row exists
@@ -68,7 +70,13 @@ type place struct {
 // lock fills in p with the key and the shard of a user, and locks the shard. It returns false if
 // the table is closed.
 func (t *Table) lock(user string, p *place) (open bool) {
-	if t.fillPlace(user, p); p.shard.lock() {
+	t.fillPlace(user, p)
+	return t.lockPlace(p)
+}
+
+// lockPlace is lock for a place that is filled in.
+func (t *Table) lockPlace(p *place) (open bool) {
+	if p.shard.lock() {
 		return true
 	}
 	s := t.lockHash(p.hash)
@@ -80,6 +88,10 @@ func (t *Table) lock(user string, p *place) (open bool) {
 
 // fillPlace fills in p with the key and the shard of a user.
 func (t *Table) fillPlace(user string, p *place) {
+	if t.text {
+		t.fillText(hashIn(user), p)
+		return
+	}
 	var numeric bool
 	if p.key, numeric = numericKey(user); !numeric {
 		p.user, p.key = user, nameKey(user)
@@ -88,14 +100,21 @@ func (t *Table) fillPlace(user string, p *place) {
 	p.shard = t.shard(p.hash)
 }
 
+// fillText is fillPlace for a repeated text.
+func (t *Table) fillText(text Hash, p *place) {
+	p.key, p.low = text[0], text[1]
+	p.hash = hash(p.key)
+	p.shard = t.shard(p.hash)
+}
+
 // find looks up the row. The shard must be locked.
 func (p *place) find() {
 	if p.user == "" {
-		p.slot, p.found = p.shard.find(p.key, p.hash, "")
+		p.slot, p.found = p.shard.find(p.key, p.low, p.hash, "")
 		return
 	}
 	p.key = identityOf(p.key) // the name may have moved
-	if p.slot, p.found = p.shard.find(p.key, p.hash, p.user); p.found {
+	if p.slot, p.found = p.shard.find(p.key, 0, p.hash, p.user); p.found {
 		p.key = p.shard.keyOf(p.slot)
 	}
 }
@@ -123,6 +142,9 @@ func (p *place) add() {
 		p.key = p.shard.newKey(p.key, p.user)
 	}
 	p.slot, p.found = p.shard.admit(p.key), true
+	if low := p.shard.set.low; low > 0 {
+		p.shard.row(p.slot)[low] = p.low
+	}
 }
 
 // open prepares the account of the row for a decision.

@@ -16,7 +16,7 @@ func (t *Table) Rows(stamp Stamp, at int64, put func([]UserRow) bool) {
 			if s.inUse(slot) {
 				words := s.row(slot)
 				if row := s.draft(words).Row(stamp, at); row.until > at {
-					rows = append(rows, UserRow{s.names.id(words[wordUser]), row})
+					rows = append(rows, UserRow{s.idOf(words), row})
 				}
 			}
 		}
@@ -32,6 +32,9 @@ func (s *shard) draft(words []uint64) *Draft {
 	d := NewDraft(s.set, nil, 0)
 	copy(d.row, words)
 	d.row[wordUser], d.row[wordMeta] = 0, 0
+	if s.set.low > 0 {
+		d.row[s.set.low] = 0
+	}
 	s.set.setRoles(d.row, s.set.rolesOf(words))
 	setSeries(d.row, seriesOf(words))
 	setStrikeCount(d.row, strikeCount(words))

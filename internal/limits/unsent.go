@@ -59,7 +59,7 @@ func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 	if !s.set.hasUnsent(row) {
 		return u, false
 	}
-	u.User, u.Spent = s.names.id(row[wordUser]), s.set.unsentOf(row)
+	u.User, u.Spent = s.idOf(row), s.set.unsentOf(row)
 	if s.set.hasUnsentStrikes(row) {
 		u.Strikes = &Row{words: slices.Clone(row[:headerWords])}
 	}

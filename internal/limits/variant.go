@@ -134,7 +134,7 @@ func (s *Set) roleOf(limit int, roles uint64) string {
 // rolesOf returns the roles that the user of a row had at the last use. These roles determine the
 // numbers that applied.
 func (s *Set) rolesOf(row []uint64) uint64 {
-	if s.hasRoleWord() {
+	if s.roleWord {
 		return row[headerWords] | s.roles.everyone
 	}
 	own := row[wordMeta] >> rolesShift & maxRoles
@@ -147,13 +147,9 @@ func (s *Set) rolesOf(row []uint64) uint64 {
 // setRoles sets what rolesOf returns.
 func (s *Set) setRoles(row []uint64, roles uint64) {
 	roles &^= s.roles.everyone
-	if s.hasRoleWord() {
+	if s.roleWord {
 		row[headerWords] = roles
 		return
 	}
 	row[wordMeta] = row[wordMeta]&^(maxRoles<<rolesShift) | roles<<rolesShift
 }
-
-// hasRoleWord reports whether the roles have a word of their own in each row, because they don't
-// fit in wordMeta.
-func (s *Set) hasRoleWord() bool { return s.head > headerWords }

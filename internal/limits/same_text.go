@@ -1,0 +1,134 @@
+package limits
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
+	"strings"
+)
+
+// SameText says which messages count together in a limit on repeated text. Limits with the same
+// SameText have their state in the same rows. The zero value is that of other limits.
+type SameText struct {
+	Everyone   bool // everyone's messages in a channel; otherwise those of one user
+	Similar    bool // similar texts are the same
+	Emotes     bool // messages that consist of emotes only count, too
+	FromLength int  // shorter texts don't count; in characters after normalization
+}
+
+const (
+	// MaxTexts is the maximum number of different SameTexts in a policy.
+	MaxTexts = 4
+	// DefaultFromLength is the length from which texts count if a limit has no FromLength.
+	DefaultFromLength = 12
+	// MaxFromLength is the number of characters of a text that are compared.
+	MaxFromLength = 500
+)
+
+// compileText checks the parameters of limits on repeated text, and fills in what they leave out.
+func (l *Limit) compileText() error {
+	t := &l.Text
+	switch {
+	case !l.Scope.IsText() && *t != SameText{}:
+		name, value := t.parameter()
+		return MistakeIn(name, value, "%q is only for limits on repeated text: set per to user-text or text, or leave it out", name)
+	case !l.Scope.IsText():
+	case l.Algorithm == leakyBucket.name:
+		return MistakeIn("algorithm", l.Algorithm, "a repeated text can't wait in a %s: use another algorithm, such as %s", l.Algorithm, slidingLog.name)
+	case t.FromLength < 0 || t.FromLength > MaxFromLength:
+		return MistakeIn("from_length", t.FromLength, "from_length is %d, want 1 to %d: no text has more characters, so the limit would never count", t.FromLength, MaxFromLength)
+	default:
+		t.Everyone = l.Scope == PerText
+		if t.FromLength == 0 {
+			t.FromLength = DefaultFromLength
+		}
+	}
+	if l.Strikes && l.Scope != PerText {
+		return MistakeIn("strikes", true, "strikes is only for limits with per = text: a limit per user gives strikes anyway, and no other shared limit can")
+	}
+	return nil
+}
+
+// parameter returns the first parameter that is set, and its value.
+func (t *SameText) parameter() (name string, value any) {
+	switch {
+	case t.Similar:
+		return "similar", true
+	case t.FromLength != 0:
+		return "from_length", t.FromLength
+	}
+	return "count_emotes", true
+}
+
+// textSet returns the index of the set for limits with that SameText: the one that has it, or else
+// the first unused one. It returns MaxSets if there is neither.
+func textSet(bySet [][]Limit, text SameText) int {
+	at := int(PerUserText)
+	for at < len(bySet) && len(bySet[at]) > 0 && bySet[at][0].Text != text {
+		at++
+	}
+	return at
+}
+
+// Text returns which messages the limits count together, if they are limits on repeated text.
+// Otherwise it returns nil.
+func (s *Set) Text() *SameText { return s.text }
+
+// Hash is a keyed hash of a repeated text, and of its author unless everyone shares the limit. The
+// highest bit is 0.
+type Hash [2]uint64
+
+// HashOf returns the hash with these bytes, without the highest bit.
+func HashOf(b [16]byte) Hash {
+	return Hash{binary.BigEndian.Uint64(b[:8]) &^ namedKey, binary.BigEndian.Uint64(b[8:])}
+}
+
+// TextMark is the first character of the key of a row of repeated text, in place of a user ID. So
+// no user may have an ID that begins with it.
+const TextMark = '\x1f'
+
+// Key returns the key of the row of a text, as a store has it in place of a user ID.
+func (t *SameText) Key(text Hash) string { return text.key(t.Prefix()) }
+
+func (h Hash) key(prefix string) string {
+	b := binary.BigEndian.AppendUint64(nil, h[0])
+	return prefix + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(b, h[1]))
+}
+
+// hashIn returns the hash in the key of a row. It is zero if that can't be read, and no text has
+// that.
+func hashIn(key string) Hash {
+	_, text, _ := strings.Cut(key, ".")
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(b) != 16 {
+		return Hash{}
+	}
+	return HashOf([16]byte(b))
+}
+
+// Prefix returns the beginning of the keys of the rows. It differs between SameTexts, and is the
+// same in each program.
+func (t *SameText) Prefix() string {
+	who, how, what := "u", "e", "t"
+	if t.Everyone {
+		who = "a"
+	}
+	if t.Similar {
+		how = "s"
+	}
+	if t.Emotes {
+		what = "m"
+	}
+	return string(TextMark) + who + how + what + strconv.Itoa(t.FromLength) + "."
+}
+
+// OfKey returns the set whose rows have a key, which begins with TextMark. It returns nil if there
+// is none.
+func (s *Sets) OfKey(key string) *Set {
+	for _, set := range s.Texts() {
+		if strings.HasPrefix(key, set.text.Prefix()) {
+			return set
+		}
+	}
+	return nil
+}
