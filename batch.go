@@ -73,6 +73,9 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		c.Request.Latest = b.guard.present.Note(c.Request.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, c.Request.Roles, b.guard.isDegraded())
+	if b.channel.texts.Load() != nil && !c.Request.Exempt {
+		v.Print = b.guard.printOf(m)
+	}
 	c.User = m.User.ID
 	b.messages[b.count], b.verdicts[b.count] = m, v
 	b.count++
@@ -118,7 +121,7 @@ func (b *batch) judgeFrom(first int) (judged int) {
 	}
 	for i := first; i < b.count; i++ {
 		c := &b.cases[i]
-		if !b.guard.channels.judge(b.channel, c.User, &c.Request, &c.Decision) {
+		if !b.guard.channels.judge(b.channel, b.verdicts[i], &c.Request, &c.Decision) {
 			return i
 		}
 	}
@@ -140,7 +143,11 @@ func (b *batch) reopen(first int) {
 // batch and returns the context's error.
 func (b *batch) judgeShared() error {
 	var outcomes [batchSize]sharing.Outcome
-	err := b.guard.channels.rows.JudgeAll(b.ctx, b.channel.shared, b.channel.policy.Load().places, b.cases[:b.count], outcomes[:])
+	var users [batchSize]sharing.User
+	for i, v := range b.verdicts[:b.count] {
+		users[i] = sharing.User{ID: v.UserID, Order: b.channel.policy.Load().places, Texts: b.channel.textKeys(&b.guard.channels.textKey, &v.Print, v.UserID)}
+	}
+	err := b.guard.channels.rows.JudgeAll(b.ctx, b.channel.shared, users[:b.count], b.cases[:b.count], outcomes[:])
 	kept := 0
 	for i, outcome := range outcomes[:b.count] {
 		if outcome.Abandoned {

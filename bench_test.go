@@ -46,6 +46,36 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
+// BenchmarkCheck_RepeatedText compares decisions by the default policy, and by the same policy with
+// limits on repeated text per user and for everyone, about messages whose print is known. So it
+// leaves out what internal/fingerprint's benchmarks measure.
+func BenchmarkCheck_RepeatedText(b *testing.B) {
+	for _, test := range []struct {
+		name   string
+		limits []Limit
+	}{
+		{"default", nil},
+		{"with text", []Limit{repeats("again", PerUserText), repeats("copies", PerText)}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			g := newEnforcingGuard(b, func(p *Policy) {
+				p.Limits[1].Messages = 1 << 30
+				p.Limits = append(p.Limits, test.limits...)
+			}, nil)
+			m := messageFrom("1234567", 0)
+			print := g.TextPrint(pasted)
+			m.Print = &print
+			b.ReportAllocs()
+			for b.Loop() {
+				m.SentAt = m.SentAt.Add(time.Minute)
+				if _, err := g.Check(b.Context(), m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkCheckAll judges 16 messages of nine users; an operation is one message.
 func BenchmarkCheckAll(b *testing.B) {
 	for _, test := range []struct {

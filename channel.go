@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/fingerprint"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
 )
@@ -28,6 +29,7 @@ type channels struct {
 	dropped   *limits.Dropped // by all tables
 	rows      *sharing.Rows   // nil without Options.Shared
 	exact     bool            // the rows decide, not those in the tables
+	textKey   fingerprint.Key // of prints
 
 	changing sync.Mutex // held while a policy changes
 	adding   sync.Mutex // held while channels are added or removed
@@ -173,9 +175,8 @@ func (cs *channels) EachTable(do func(channelID string, table *limits.Table)) {
 		do("", overall)
 	}
 	cs.known.forEach(func(c *channel) {
-		do(c.id, c.table)
-		if common := c.common.Load(); common != nil {
-			do(c.id, common)
+		for _, table := range c.tables() {
+			do(c.id, table)
 		}
 	})
 }
@@ -243,10 +244,14 @@ func (cs *channels) findTable(channelID, userID string) (*limits.Table, *limits.
 	if c := cs.known.find(channelID); c != nil {
 		return c.tableOf(userID), nil
 	}
-	if userID == "" {
-		return nil, cs.basePolicy().sets[limits.PerChannel]
+	switch sets := &cs.basePolicy().sets; {
+	case userID == "":
+		return nil, sets[limits.PerChannel]
+	case userID[0] == limits.TextMark:
+		return nil, sets.OfKey(userID)
+	default:
+		return nil, sets[limits.PerUser]
 	}
-	return nil, cs.basePolicy().sets[limits.PerUser]
 }
 
 // channel is the Guard's state of one channel.
@@ -257,7 +262,8 @@ type channel struct {
 	table  *limits.Table            // rows of its users
 	// common holds the limits that everyone shares, in one row. It is nil if there are none.
 	common atomic.Pointer[limits.Table]
-	shared *sharing.Channel // nil without Options.Shared
+	texts  atomic.Pointer[textTables] // nil if there are no limits on repeated text
+	shared *sharing.Channel           // nil without Options.Shared
 	// own reports whether the policy was set for this channel alone. It is guarded by
 	// channels.changing.
 	own bool
@@ -271,12 +277,26 @@ func (cs *channels) new(id string, policy *compiled) *channel {
 	if set := policy.sets[limits.PerChannel]; set != nil {
 		c.common.Store(cs.newTable(set, oneRow))
 	}
+	c.changeTexts(cs, &policy.sets, nil)
 	c.policy.Store(policy)
 	c.stated.Store(policy)
 	if cs.rows != nil {
 		c.shared = sharing.NewChannel(id, &policy.sets)
 	}
 	return c
+}
+
+// changeTexts changes the limits on repeated text.
+func (c *channel) changeTexts(cs *channels, sets *limits.Sets, changes *limits.Changes) {
+	var before textTables
+	if old := c.texts.Load(); old != nil {
+		before = *old
+	}
+	if next := before.withSets(cs, sets, changes); next != nil {
+		c.texts.Store(&next)
+	} else if before != nil {
+		c.texts.Store(nil)
+	}
 }
 
 // newTable returns an empty table.
@@ -296,18 +316,25 @@ func (cs *channels) newTable(set *limits.Set, maxMemory int64) *limits.Table {
 const oneRow = 1
 
 // tableOf returns the table of a user. An empty ID selects the limits that everyone in the channel
-// shares; tableOf returns nil if there are none.
+// shares, and the key of a repeated text those on it; tableOf returns nil if there are none.
 func (c *channel) tableOf(userID string) *limits.Table {
-	if userID == "" {
+	switch {
+	case userID == "":
 		return c.common.Load()
+	case userID[0] != limits.TextMark:
+		return c.table
 	}
-	return c.table
+	if texts := c.texts.Load(); texts != nil {
+		return texts.find(userID)
+	}
+	return nil
 }
 
 // change sets the stated policy and puts it in force, with the overlay applied.
 func (cs *channels) change(c *channel, next change, changes *limits.Changes) {
 	changes.Apply(c.table, next.inForce.sets[limits.PerUser])
 	cs.changeTable(&c.common, next.inForce.sets[limits.PerChannel], oneRow, changes)
+	c.changeTexts(cs, &next.inForce.sets, changes)
 	if c.shared != nil {
 		c.shared.Change(&next.inForce.sets, changes.At)
 	}

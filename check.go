@@ -69,8 +69,11 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, q.Roles, g.isDegraded())
+	if c.texts.Load() != nil && !q.Exempt {
+		v.Print = g.printOf(m)
+	}
 	if g.channels.exact {
-		if taken, err = v.judgeShared(ctx, g.channels.rows, clock, c, &q); err != nil {
+		if taken, err = v.judgeShared(ctx, g, clock, c, &q); err != nil {
 			*v = Verdict{}
 			return 0, err
 		}
@@ -78,7 +81,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		v.Exempt, taken = true, q.Cost
 	} else {
 		var d limits.Decision
-		if !g.channels.judge(c, m.User.ID, &q, &d) {
+		if !g.channels.judge(c, v, &q, &d) {
 			*v = Verdict{}
 			return g.check(ctx, m, v, mode) // the channel was removed in the meantime
 		}
@@ -97,13 +100,10 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	return taken, nil
 }
 
-// otherPlaces has room for the result of places.
-type otherPlaces [limits.Scopes - 1]limits.Place
-
-// places returns the rows that a message uses in addition to its author's row in the channel, in
-// the order in which they are locked. With the default policy there are none.
-func (cs *channels) places(c *channel, userID string, room *otherPlaces) []limits.Place {
-	places := room[:0]
+// places appends the rows that a message uses in addition to its author's row in the channel, in
+// the order in which they are locked, without those of repeated text. With the default policy there
+// are none.
+func (cs *channels) places(places []limits.Place, c *channel, userID string) []limits.Place {
 	if everywhere := cs.everywhere.Load(); everywhere != nil {
 		places = append(places, limits.Place{Table: everywhere, User: userID, Order: c.policy.Load().places})
 	}
@@ -118,17 +118,26 @@ func (cs *channels) places(c *channel, userID string, room *otherPlaces) []limit
 
 // hasPlaces reports whether places returns any.
 func (cs *channels) hasPlaces(c *channel) bool {
-	return cs.everywhere.Load() != nil || cs.overall.Load() != nil || c.common.Load() != nil
+	return cs.everywhere.Load() != nil || cs.overall.Load() != nil || c.common.Load() != nil || c.texts.Load() != nil
 }
 
 // judge judges a message by all rows that it uses. It returns false and does nothing if the channel
-// was removed.
-func (cs *channels) judge(c *channel, userID string, q *limits.Request, d *limits.Decision) (open bool) {
+// was removed. v has the message's author and print.
+func (cs *channels) judge(c *channel, v *Verdict, q *limits.Request, d *limits.Decision) (open bool) {
 	if !cs.hasPlaces(c) { // with the default policy, no room for places is needed
-		return c.table.Judge(userID, q, d)
+		return c.table.Judge(v.UserID, q, d)
 	}
-	var room otherPlaces
-	return c.table.Judge(userID, q, d, cs.places(c, userID, &room)...)
+	if c.texts.Load() == nil {
+		var room [limits.PerEverywhere]limits.Place
+		return c.table.Judge(v.UserID, q, d, cs.places(room[:0], c, v.UserID)...)
+	}
+	var room [limits.MaxSets - 1]limits.Place
+	return c.table.Judge(v.UserID, q, d, cs.allPlaces(room[:0], c, v.UserID, &v.Print)...)
+}
+
+// allPlaces is places with the rows of repeated text.
+func (cs *channels) allPlaces(places []limits.Place, c *channel, userID string, p *TextPrint) []limits.Place {
+	return c.textPlaces(cs.places(places, c, userID), &cs.textKey, p, userID)
 }
 
 // fillRequest fills in q with what the limits need to know about a message sent at the given
@@ -157,13 +166,13 @@ func (c *compiled) exemptsAny(kinds []string) bool {
 
 // checkIDs returns an error if the message can't be judged, whatever its time is.
 func (m *Message) checkIDs() error {
-	if uint(len(m.ChannelID)-1) < maxID && uint(len(m.User.ID)-1) < maxID && m.Cost >= 0 {
+	if uint(len(m.ChannelID)-1) < maxID && uint(len(m.User.ID)-1) < maxID && m.User.ID[0] != limits.TextMark && m.Cost >= 0 {
 		return nil // nearly always
 	}
 	if err := checkID(m.ChannelID, errNoChannel); err != nil {
 		return err
 	}
-	if err := checkID(m.User.ID, errNoUser); err != nil {
+	if err := checkUserID(m.User.ID); err != nil {
 		return err
 	}
 	return errCost

@@ -94,13 +94,14 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	}
 	out := limits.Limit{
 		Scope: limits.Scope(l.Per),
+		Text:  limits.SameText{Similar: l.Similar, FromLength: l.FromLength, Emotes: l.CountEmotes},
 		Roles: map[string]limits.Numbers{},
 		Params: limits.Params{
 			Name: l.Name, Algorithm: string(l.Algorithm),
 			Burst: int64(l.Burst), Refill: l.Refill, ExtraBurst: int64(l.ExtraBurst), ExtraRefill: l.ExtraRefill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
 			Slices:   int64(l.Slices),
 			Timezone: l.Timezone, ResetAt: l.ResetAt, Period: string(l.Period), FirstDay: l.FirstDay, DefaultZone: timezone,
-			Observes: l.Mode == ModeObserve, CountThrottled: l.CountThrottled, Reserve: int64(l.Reserve),
+			Observes: l.Mode == ModeObserve, CountThrottled: l.CountThrottled, Reserve: int64(l.Reserve), Strikes: l.Strikes,
 		},
 	}
 	for role, override := range l.Roles {

@@ -65,12 +65,18 @@ func (cs *channels) remove(t channelTable, slot int, onlyEmpty bool) {
 	cs.removed.set(known.id, !known.own)
 }
 
-// tables returns the tables of the channel's users.
+// tables returns the tables of the channel, in the order in which decisions lock them.
 func (c *channel) tables() []*limits.Table {
+	tables := []*limits.Table{c.table}
 	if common := c.common.Load(); common != nil {
-		return []*limits.Table{c.table, common}
+		tables = append(tables, common)
 	}
-	return []*limits.Table{c.table}
+	if texts := c.texts.Load(); texts != nil {
+		for _, t := range *texts {
+			tables = append(tables, t.table)
+		}
+	}
+	return tables
 }
 
 const (

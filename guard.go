@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/fingerprint"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
 	"github.com/chatguard/chatguard/shared"
@@ -60,6 +62,12 @@ type Options struct {
 	// When it is used up, new users replace users of the channel that takes the most memory, from
 	// among those who have been silent longest. 0 means that only MaxMemory applies.
 	MaxTotalMemory int64
+
+	// TextKey is the secret with which limits on repeated text tell texts apart, so that nobody who
+	// doesn't know it can find out what was written. It must stay the same if a store keeps the
+	// usage, and all Guards with the same Shared must have the same. The zero value means a random
+	// one for this Guard.
+	TextKey [16]byte
 }
 
 // Guard judges messages. It is safe for concurrent use. Create one with New.
@@ -90,6 +98,9 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	own := clock.NewSmooth()
 	g := &Guard{now: own.Now, own: own, channels: channels{budget: limits.NewBudget(opts.MaxTotalMemory), dropped: new(limits.Dropped)}}
 	g.channels.maxMemory = cmp.Or(max(opts.MaxMemory, 0), limits.DefaultMemory)
+	if g.channels.textKey = opts.TextKey; g.channels.textKey == (fingerprint.Key{}) {
+		rand.Read(g.channels.textKey[:])
+	}
 	own.JumpedBack = g.Rewind
 	g.AddObserver(opts.Observer)
 	if opts.Now != nil {

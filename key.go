@@ -49,7 +49,7 @@ func (k Key) validate() error {
 		}
 	}
 	if !k.Per.isShared() {
-		return checkID(k.UserID, errNoUser)
+		return checkUserID(k.UserID)
 	}
 	return nil
 }
@@ -66,6 +66,12 @@ const (
 	PerUserEverywhere              // each user has one allowance in all channels together
 	PerChannel                     // everyone in a channel shares one allowance; gives no strikes
 	PerEverywhere                  // everyone in all channels shares one allowance; gives no strikes
+	// PerUserText is for limits on repeated text: each text of a user in a channel has a separate
+	// allowance. See Limit.Similar for which texts are the same.
+	PerUserText
+	// PerText is for limits on repeated text: each text in a channel has one allowance, whoever
+	// writes it. It gives no strikes, unless Limit.Strikes is set.
+	PerText
 )
 
 // inAllChannels reports whether a limit counts in all channels together. A single channel can't
@@ -75,7 +81,7 @@ func (s Scope) inAllChannels() bool { return limits.Scope(s).InAllChannels() }
 // isShared reports whether several users share the allowance of a limit.
 func (s Scope) isShared() bool { return limits.Scope(s).IsShared() }
 
-var scopeNames = [...]string{"user", "user-everywhere", "channel", "everywhere"}
+var scopeNames = [...]string{"user", "user-everywhere", "channel", "everywhere", "user-text", "text"}
 
 // String returns the scope's name as used in configuration and JSON.
 func (s Scope) String() string { return nameOf(scopeNames[:], "scope", s) }

@@ -96,6 +96,23 @@ type Limit struct {
 	// CountThrottled makes this limit count throttled messages too, whichever limit throttles them.
 	CountThrottled bool `json:"count_throttled,omitempty" toml:"count_throttled"`
 
+	// Similar, FromLength, CountEmotes and Strikes are for limits on repeated text, whose Per is
+	// PerUserText or PerText.
+
+	// Similar means that similar texts are the same: those that differ only in look-alike letters,
+	// numbers, punctuation, a name at the beginning or random letters at the end. Without it, texts
+	// are the same if they differ only in case, spaces, accents, invisible characters, and in how
+	// often a letter is repeated.
+	Similar bool `json:"similar,omitempty" toml:"similar"`
+	// FromLength is the length from which texts count, in characters after that; at most 500. 0
+	// means 12.
+	FromLength int `json:"from_length,omitempty" toml:"from_length"`
+	// CountEmotes makes messages of KindEmotes count, too.
+	CountEmotes bool `json:"count_emotes,omitempty" toml:"count_emotes"`
+	// Strikes makes a PerText limit give strikes and penalties to those whose messages it throttles,
+	// as other limits do. Otherwise such a message is at most deleted.
+	Strikes bool `json:"strikes,omitempty" toml:"strikes"`
+
 	// Roles sets other numbers for users with certain roles. A user with several of these roles
 	// gets the numbers of the highest one.
 	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"`

@@ -10,8 +10,8 @@ import (
 )
 
 // ErrInvalid is the error for a message, key or verdict that is a mistake of the caller: an ID is
-// missing, is longer than 256 bytes, or doesn't fit the key's Per, the cost is negative, or the
-// time is before 1970 or after February 2116. Errors that wrap it say which. Nothing is counted or
+// missing, is longer than 256 bytes, or doesn't fit the key's Per, a user ID begins with the control
+// character U+001F, the cost is negative, or the time is before 1970 or after February 2116. Errors that wrap it say which. Nothing is counted or
 // changed.
 var ErrInvalid = errors.New("chatguard: invalid message or key")
 
@@ -27,6 +27,7 @@ const (
 	errNoChannel = invalid("chatguard: the channel ID is empty")
 	errNoUser    = invalid("chatguard: the user ID is empty")
 	errLongID    = invalid("chatguard: a channel or user ID is longer than 256 bytes")
+	errTextID    = invalid("chatguard: a user ID begins with the control character U+001F")
 	errCost      = invalid("chatguard: the cost is negative")
 	errTime      = invalid("chatguard: the time is before 1970 or after February 2116")
 	errKey       = invalid("chatguard: the key has an ID that its Per excludes, or an unknown Per")
@@ -39,7 +40,12 @@ var ErrTimezone = errors.New("chatguard: unknown timezone")
 // maxID is the maximum length in bytes of a user or channel ID. Longer IDs could fill the memory.
 const maxID = 256
 
-// Message is one chat message. The Guard uses its author, channel, kind, time and cost.
+// KindEmotes is the kind of a message that consists of emotes only. Limits on repeated text leave
+// it out, unless CountEmotes is set.
+const KindEmotes = "emotes"
+
+// Message is one chat message. The Guard uses its author, channel, kind, time and cost, and its
+// text if there are limits on repeated text.
 //
 // ChannelID and User.ID are required; all other fields may be empty. Limits count by IDs, never by
 // names, because names change.
@@ -47,7 +53,12 @@ type Message struct {
 	ID        string // platform's message ID; needed to delete it
 	ChannelID string // channel in which it appeared
 	User      User   // the author
-	Text      string // not read by the Guard
+	// Text is read only by limits on repeated text (PerUserText and PerText). The Guard doesn't keep
+	// it.
+	Text string
+	// Print is the print of a text that isn't at hand, such as that of a recorded message. Nil means
+	// that of Text. It must have been made with the same Options.TextKey.
+	Print *TextPrint
 	// Kinds say what is special about the message, such as "paid". The program defines their names;
 	// none means an ordinary message. Policy.ExemptKinds may exempt them.
 	Kinds []string
@@ -134,6 +145,14 @@ func checkID(id string, missing error) error {
 		return errLongID
 	}
 	return nil
+}
+
+// checkUserID is checkID for a user.
+func checkUserID(id string) error {
+	if id != "" && id[0] == limits.TextMark {
+		return errTextID
+	}
+	return checkID(id, errNoUser)
 }
 
 // nanoseconds converts a time to the unit used in decisions.

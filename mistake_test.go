@@ -137,14 +137,18 @@ func TestPolicyError_EachKey(t *testing.T) {
 		"penalties.strike_every": {func(p *Policy) { p.Penalties.StrikeEvery = -time.Minute }, "", "-1m"},
 		"penalties.forget_after": {func(p *Policy) { p.Penalties.ForgetAfter = -1 }, "", "-1ns"},
 
-		"limit.name":      {func(p *Policy) { p.Limits[0].Name = "a b" }, "a b", "a b"},
-		"limit.title":     {func(p *Policy) { p.Limits[0].Title = "/ban" }, "burst", "/ban"},
-		"limit.algorithm": {func(p *Policy) { p.Limits[0].Algorithm = "dice" }, "burst", "dice"},
-		"limit.mode":      {func(p *Policy) { p.Limits[0].Mode = 2 }, "burst", "mode(2)"},
-		"limit.per":       {func(p *Policy) { p.Limits[0].Per = 9 }, "burst", "9"},
-		"limit.roles":     {func(p *Policy) { p.Limits[0].Roles = map[Role]Override{"a b": {}} }, "burst", "a b"},
-		"limit.refill":    {func(p *Policy) { p.Limits[0].Refill = 4 }, "burst", "4ns"},
-		"limit.messages":  {func(p *Policy) { p.Limits = []Limit{log("a"), log("b"), log("c"), log("d")} }, "d", "1024"},
+		"limit.name":         {func(p *Policy) { p.Limits[0].Name = "a b" }, "a b", "a b"},
+		"limit.title":        {func(p *Policy) { p.Limits[0].Title = "/ban" }, "burst", "/ban"},
+		"limit.algorithm":    {func(p *Policy) { p.Limits[0].Algorithm = "dice" }, "burst", "dice"},
+		"limit.mode":         {func(p *Policy) { p.Limits[0].Mode = 2 }, "burst", "mode(2)"},
+		"limit.per":          {func(p *Policy) { p.Limits[0].Per = 9 }, "burst", "9"},
+		"limit.roles":        {func(p *Policy) { p.Limits[0].Roles = map[Role]Override{"a b": {}} }, "burst", "a b"},
+		"limit.refill":       {func(p *Policy) { p.Limits[0].Refill = 4 }, "burst", "4ns"},
+		"limit.similar":      {func(p *Policy) { p.Limits[0].Similar = true }, "burst", "true"},
+		"limit.from_length":  {func(p *Policy) { p.Limits[0].Per, p.Limits[0].FromLength = PerText, 501 }, "burst", "501"},
+		"limit.count_emotes": {func(p *Policy) { p.Limits[0].CountEmotes = true }, "burst", "true"},
+		"limit.strikes":      {func(p *Policy) { p.Limits[0].Per, p.Limits[0].Strikes = PerUserText, true }, "burst", "true"},
+		"limit.messages":     {func(p *Policy) { p.Limits = []Limit{log("a"), log("b"), log("c"), log("d")} }, "d", "1024"},
 	}
 	for key, test := range mistakes {
 		p := DefaultPolicy()

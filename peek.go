@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/sharing"
 )
 
 // Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
@@ -20,8 +21,7 @@ func (g *Guard) Peek(ctx context.Context, m Message) (v Verdict, err error) {
 	if err != nil {
 		return v, err
 	}
-	var room otherPlaces
-	d := run.channel.table.Peek(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
+	d := run.channel.table.Peek(m.User.ID, &run.request, run.places...)
 	return run.verdict(&m, &d), nil
 }
 
@@ -34,14 +34,13 @@ func (g inner) Explain(ctx context.Context, m Message) (v Verdict, levels []limi
 	var d limits.Decision
 	if g.channels.exact {
 		var offline bool
-		d, levels, s, offline, err = g.channels.rows.Explain(ctx, run.channel.shared, m.User.ID, run.policy.places, &run.request)
+		d, levels, s, offline, err = g.channels.rows.Explain(ctx, run.channel.shared, run.user, &run.request)
 		if err != nil {
 			return v, nil, s, next, err
 		}
 		run.degraded = run.degraded || offline
 	} else {
-		var room otherPlaces
-		d, levels, s = run.channel.table.Explain(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
+		d, levels, s = run.channel.table.Explain(m.User.ID, &run.request, run.places...)
 	}
 	return run.verdict(&m, &d), levels, s, run.policy.policy.Penalties.rung(s.Strikes), nil
 }
@@ -56,13 +55,12 @@ func (g inner) Left(ctx context.Context, m Message) (v Verdict, err error) {
 	var d limits.Decision
 	if g.channels.exact {
 		var offline bool
-		if d, _, _, offline, err = g.channels.rows.Explain(ctx, run.channel.shared, m.User.ID, run.policy.places, &run.request); err != nil {
+		if d, _, _, offline, err = g.channels.rows.Explain(ctx, run.channel.shared, run.user, &run.request); err != nil {
 			return v, err
 		}
 		run.degraded = run.degraded || offline
 	} else {
-		var room otherPlaces
-		d = run.channel.table.Peek(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
+		d = run.channel.table.Peek(m.User.ID, &run.request, run.places...)
 	}
 	return run.verdict(&m, &d), nil
 }
@@ -73,6 +71,9 @@ type dryRun struct {
 	channel  *channel
 	policy   *compiled
 	request  limits.Request
+	print    TextPrint
+	places   []limits.Place // in addition to the author's row; nil with shared.Exact
+	user     sharing.User   // with shared.Exact
 	degraded bool
 }
 
@@ -89,12 +90,21 @@ func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 		return run, err
 	}
 	run.request.Latest = g.present.Peek(run.request.At, m.User.ID, m.SentAt.IsZero())
+	if run.channel.texts.Load() != nil && !run.request.Exempt {
+		run.print = g.printOf(m)
+	}
+	if cs := &g.channels; cs.exact {
+		run.user = sharing.User{ID: m.User.ID, Order: run.policy.places, Texts: run.channel.textKeys(&cs.textKey, &run.print, m.User.ID)}
+	} else {
+		run.places = cs.allPlaces(nil, run.channel, m.User.ID, &run.print)
+	}
 	return run, nil
 }
 
 // verdict returns the verdict for a decision.
 func (run *dryRun) verdict(m *Message, d *limits.Decision) (v Verdict) {
 	v.fillCommon(m, run.at, run.request.Roles, run.degraded)
+	v.Print = run.print
 	v.decide(d, run.request.At)
 	return v
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // Mode says whether a policy, or a single limit, acts or only reports. The zero value enforces.
@@ -141,6 +143,9 @@ func (p *Policy) normalize() {
 	for i := range p.Limits {
 		l := &p.Limits[i]
 		l.Title = ""
+		if limits.Scope(l.Per).IsText() {
+			l.FromLength = cmp.Or(l.FromLength, limits.DefaultFromLength)
+		}
 		if l.Algorithm == DailyWindow {
 			l.Timezone, l.ResetAt = cmp.Or(l.Timezone, p.Timezone), cmp.Or(l.ResetAt, "00:00")
 			if l.Period = cmp.Or(l.Period, PeriodDay); l.Period == PeriodWeek {

@@ -13,7 +13,7 @@ func (g inner) Quotas(v *Verdict) *limits.Quotas {
 	if v.Tightest == "" {
 		return &noQuotas
 	}
-	var own [limits.Scopes]map[string]limits.Numbers
+	var own [limits.MaxSets]map[string]limits.Numbers
 	var table *limits.Table
 	if c := cs.known.find(v.ChannelID); c != nil {
 		policy, table = c.policy.Load(), c.table
@@ -54,7 +54,7 @@ func (c *compiled) quotasOf(roles limits.Roles, at int64) *limits.Quotas {
 	if ok && q.IsValid(at) {
 		return q
 	}
-	q = c.sets.Quotas(roles, [limits.Scopes]map[string]limits.Numbers{}, at)
+	q = c.sets.Quotas(roles, [limits.MaxSets]map[string]limits.Numbers{}, at)
 	if ok || len(*known) < maxQuotas {
 		changed := maps.Clone(*known)
 		changed[roles] = q

@@ -105,9 +105,10 @@ func (s sharedGuard) PolicyHash() string {
 
 // judgeShared fills in the decision on a message by the rows in the shared store, and returns how
 // much of its cost is allowed.
-func (v *Verdict) judgeShared(ctx context.Context, rows *sharing.Rows, clock sharing.Reading, c *channel, q *limits.Request) (taken int64, err error) {
+func (v *Verdict) judgeShared(ctx context.Context, g *Guard, clock sharing.Reading, c *channel, q *limits.Request) (taken int64, err error) {
 	var d limits.Decision
-	offline, err := rows.Judge(ctx, clock, c.shared, v.UserID, c.policy.Load().places, q, &d)
+	user := sharing.User{ID: v.UserID, Order: c.policy.Load().places, Texts: c.textKeys(&g.channels.textKey, &v.Print, v.UserID)}
+	offline, err := g.channels.rows.Judge(ctx, clock, c.shared, user, q, &d)
 	if err != nil {
 		return 0, err
 	}
@@ -129,7 +130,8 @@ func (a guardAt) editRow(ctx context.Context, k Key, edit func(d *limits.Draft) 
 	return err
 }
 
-// editUser changes the rows in the shared store that a user's messages use.
-func (a guardAt) editUser(ctx context.Context, k Key, edit func([]*limits.Draft) error) error {
-	return a.guard.channels.rows.EditUser(ctx, a.guard.channels.Shared(k.ChannelID, a.at), k.UserID, edit)
+// editUser changes the rows in the shared store that a user's messages use. texts are the keys of
+// those of repeated text.
+func (a guardAt) editUser(ctx context.Context, k Key, texts []string, edit func([]*limits.Draft) error) error {
+	return a.guard.channels.rows.EditUser(ctx, a.guard.channels.Shared(k.ChannelID, a.at), sharing.User{ID: k.UserID, Texts: texts}, edit)
 }

@@ -81,12 +81,17 @@ func (a guardAt) Refund(ctx context.Context, v Verdict) error {
 	}
 	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: v.roles, Observed: v.Observed}
 	if a.guard.channels.rows != nil {
-		return a.refundShared(ctx, v.Key(), back, ns)
+		return a.refundShared(ctx, &v, back, ns)
 	}
 	table.Refund(v.UserID, back, ns)
 	back.Shared = true
 	for _, other := range a.otherPlaces(v.Key()) {
 		other.Table.Refund(other.User, back, ns)
+	}
+	for _, key := range a.textKeys(&v) {
+		if other := a.guard.channels.get(v.ChannelID, a.at).tableOf(key); other != nil {
+			other.Refund(key, back, ns)
+		}
 	}
 	return nil
 }
@@ -154,7 +159,7 @@ func (a guardAt) PardonAll(ctx context.Context, verdicts []Verdict) (limits.Take
 	}
 	var taken *limits.Taken
 	if a.guard.channels.rows != nil {
-		err = a.editUser(ctx, k, func(drafts []*limits.Draft) error {
+		err = a.editUser(ctx, k, nil, func(drafts []*limits.Draft) error {
 			taken = limits.PardonDrafts(drafts, offences, ns)
 			return nil
 		})
@@ -168,8 +173,8 @@ func (a guardAt) PardonAll(ctx context.Context, verdicts []Verdict) (limits.Take
 }
 
 // refundShared is Refund for rows in the shared store.
-func (a guardAt) refundShared(ctx context.Context, k Key, back limits.Refund, ns int64) error {
-	return a.editUser(ctx, k, func(drafts []*limits.Draft) error {
+func (a guardAt) refundShared(ctx context.Context, v *Verdict, back limits.Refund, ns int64) error {
+	return a.editUser(ctx, v.Key(), a.textKeys(v), func(drafts []*limits.Draft) error {
 		for i, draft := range drafts {
 			back.Shared = i > 0
 			draft.Refund(back, ns)
@@ -178,11 +183,17 @@ func (a guardAt) refundShared(ctx context.Context, k Key, back limits.Refund, ns
 	})
 }
 
-// otherPlaces returns the places that a user's messages use in addition to the user's own row in
-// the channel.
+// otherPlaces returns the places that all messages of a user use in addition to the user's own row
+// in the channel.
 func (a guardAt) otherPlaces(k Key) []limits.Place {
 	cs := &a.guard.channels
-	return cs.places(cs.get(k.ChannelID, a.at), k.UserID, new(otherPlaces))
+	return cs.places(nil, cs.get(k.ChannelID, a.at), k.UserID)
+}
+
+// textKeys returns the keys of the rows of repeated text that a message has used.
+func (a guardAt) textKeys(v *Verdict) []string {
+	cs := &a.guard.channels
+	return cs.get(v.ChannelID, a.at).textKeys(&cs.textKey, &v.Print, v.UserID)
 }
 
 // offence returns the effects of the message on its author.
@@ -210,7 +221,7 @@ func (a guardAt) Unpardon(ctx context.Context, k Key, taken limits.Taken) error 
 		return err
 	}
 	if a.guard.channels.rows != nil {
-		return a.editUser(ctx, k, func(drafts []*limits.Draft) error {
+		return a.editUser(ctx, k, nil, func(drafts []*limits.Draft) error {
 			if !limits.UnpardonDrafts(drafts, &taken, ns) {
 				return limits.ErrPardonStale
 			}

@@ -77,6 +77,10 @@ type Verdict struct {
 	Counted int
 	Series  uint8 // identifies a series of strikes; changes when they lapse
 
+	// Print is that of the message's text. It is zero if the channel has no limits on repeated text,
+	// or if Exempt. Refund needs it.
+	Print TextPrint
+
 	granted int          // part of Remaining
 	atNow   bool         // At is the time of the Guard's clock
 	roles   limits.Roles // the author's own, for Quotas and Refund

@@ -21,8 +21,8 @@ type batch struct {
 
 	// Memory for the usual batch, which is one request that is swapped alone.
 	firstRequest [1]*request
-	firstRows    [limits.Scopes]rowDraft
-	swapped      [limits.Scopes]shared.Row
+	firstRows    [limits.MaxSets]rowDraft
+	swapped      [limits.MaxSets]shared.Row
 	alone        [1]*batch
 	swaps        [1]*shared.Swap
 }
@@ -205,8 +205,8 @@ func (b *batch) judge(req *request) {
 		req.err = req.edit(b.drafts(req, nil))
 		return
 	}
-	var drafts [limits.Scopes]*limits.Draft
-	var orders [limits.Scopes]map[string]int
+	var drafts [limits.MaxSets]*limits.Draft
+	var orders [limits.MaxSets]map[string]int
 	for i, ref := range req.refs {
 		orders[i] = ref.order
 	}

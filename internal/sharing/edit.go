@@ -24,8 +24,8 @@ func (s *Rows) Edit(ctx context.Context, key Key, edit func(*limits.Draft) error
 }
 
 // EditUser changes the rows that a user's messages use, like Edit.
-func (s *Rows) EditUser(ctx context.Context, c *Channel, userID string, edit func([]*limits.Draft) error) error {
-	refs := s.scopes.refs(nil, c, userID, nil)
+func (s *Rows) EditUser(ctx context.Context, c *Channel, user User, edit func([]*limits.Draft) error) error {
+	refs := s.scopes.refs(nil, c, user)
 	for _, ref := range refs {
 		s.collectRow(ref.key)
 	}
@@ -54,8 +54,8 @@ func withContext(ctx context.Context, err error) error {
 
 // Explain explains a message of a user in a channel, and spends nothing. offline reports whether
 // the store didn't answer. The error is the context's, if the context ended the wait.
-func (s *Rows) Explain(ctx context.Context, c *Channel, userID string, order map[string]int, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool, err error) {
-	refs := s.scopes.refs(nil, c, userID, order)
+func (s *Rows) Explain(ctx context.Context, c *Channel, user User, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool, err error) {
+	refs := s.scopes.refs(nil, c, user)
 	r := &request{refs: refs, readOnly: true}
 	r.edit = func(drafts []*limits.Draft) error {
 		copies := make([]*limits.Draft, len(drafts))

@@ -7,17 +7,24 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Judge judges a message of a user in a channel. order maps the names of the limits that count in
-// all channels to their policy indexes. offline reports whether the decision was made without the
+// User is the author of a message, and the rows that the message uses.
+type User struct {
+	ID string
+	// Order maps the names of the limits that count in all channels to their policy indexes.
+	Order map[string]int
+	Texts []string // keys of the rows of repeated text
+}
+
+// Judge judges a message of a user in a channel. offline reports whether the decision was made without the
 // store. The error is the context's, if the context ends while another goroutine decides the
 // message. The cost is then still spent if the message is allowed.
-func (s *Rows) Judge(ctx context.Context, clock Reading, c *Channel, userID string, order map[string]int, q *limits.Request, d *limits.Decision) (offline bool, err error) {
+func (s *Rows) Judge(ctx context.Context, clock Reading, c *Channel, user User, q *limits.Request, d *limits.Decision) (offline bool, err error) {
 	c.use(clock.Now.UnixNano())
-	if only := s.scopes.onlyScope(c); only != nil && s.repeatRefusal(clock, Key{c.id, userID}, only.set, q, d) {
+	if only := s.scopes.onlyScope(c); only != nil && s.repeatRefusal(clock, Key{c.id, user.ID}, only.set, q, d) {
 		return false, nil
 	}
 	r := newRequest(q, clock)
-	if r.refs = s.scopes.refs(r.refs, c, userID, order); !s.judgeFromMemory(clock, r.refs, q, &r.decision) {
+	if r.refs = s.scopes.refs(r.refs, c, user); !s.judgeFromMemory(clock, r.refs, q, &r.decision) {
 		if err := s.decide(ctx, r); err != nil {
 			return false, err // the request is still being decided
 		}
@@ -36,16 +43,16 @@ type Outcome struct {
 	Abandoned bool // the context has ended, and another goroutine is deciding the message
 }
 
-// JudgeAll judges messages of a channel, like Judge. Messages that are abandoned have no decision.
+// JudgeAll judges messages of a channel, like Judge. The users are those of the cases. Messages that are abandoned have no decision.
 // If there are any, the error is the context's.
-func (s *Rows) JudgeAll(ctx context.Context, c *Channel, order map[string]int, cases []limits.Case, outcomes []Outcome) error {
+func (s *Rows) JudgeAll(ctx context.Context, c *Channel, users []User, cases []limits.Case, outcomes []Outcome) error {
 	var requests, open [BatchSize]*request
 	n, clock := 0, s.Read()
 	c.use(clock.Now.UnixNano())
 	for i := range cases {
 		each := &cases[i]
 		r := newRequest(&each.Request, clock)
-		requests[i], r.refs = r, s.scopes.refs(r.refs, c, each.User, order)
+		requests[i], r.refs = r, s.scopes.refs(r.refs, c, users[i])
 		if !s.judgeFromMemory(clock, r.refs, &r.message, &r.decision) {
 			open[n] = r
 			n++
@@ -84,7 +91,7 @@ func (s *Rows) judgeFromMemory(clock Reading, refs []rowRef, q *limits.Request, 
 	if clock.Skew >= time.Second {
 		return false
 	}
-	var room [limits.Scopes]limits.SeenRow
+	var room [limits.MaxSets]limits.SeenRow
 	rows := room[:len(refs)]
 	for i, ref := range refs {
 		t := s.known.stripe(ref.key)

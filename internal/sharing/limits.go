@@ -1,6 +1,7 @@
 package sharing
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -49,10 +50,17 @@ type scopes struct {
 // Channel is the limits of a channel's rows. Create it with NewChannel.
 type Channel struct {
 	id            string
-	users, common atomic.Pointer[scope] // of each user, and of everyone together; nil if there are none
+	users, common atomic.Pointer[scope]       // of each user, and of everyone together; nil if there are none
+	texts         atomic.Pointer[[]textScope] // nil if there are none
 	// used is when a message was last judged by these rows. It may be a second behind. The Guard's
 	// tables don't show whether such a channel is in use.
 	used atomic.Int64
+}
+
+// textScope is the limits on repeated text with one limits.SameText.
+type textScope struct {
+	prefix string // of the rows' keys
+	*scope
 }
 
 // NewChannel returns a channel with these limits.
@@ -66,6 +74,36 @@ func NewChannel(id string, sets *limits.Sets) *Channel {
 func (c *Channel) Change(sets *limits.Sets, at int64) {
 	changeScope(&c.users, sets[limits.PerUser], at)
 	changeScope(&c.common, sets[limits.PerChannel], at)
+	c.changeTexts(sets, at)
+}
+
+// changeTexts changes the limits on repeated text.
+func (c *Channel) changeTexts(sets *limits.Sets, at int64) {
+	var next []textScope
+	for _, set := range sets.Texts() {
+		t := textScope{set.Text().Prefix(), &scope{set, at}}
+		if before := c.text(t.prefix); before != nil {
+			t.set = set.After(before.set, at)
+		}
+		next = append(next, t)
+	}
+	if c.texts.Store(nil); len(next) > 0 {
+		c.texts.Store(&next)
+	}
+}
+
+// text returns the limits on the repeated text with a key, or nil if there are none.
+func (c *Channel) text(key string) *scope {
+	texts := c.texts.Load()
+	if texts == nil {
+		return nil
+	}
+	for _, t := range *texts {
+		if strings.HasPrefix(key, t.prefix) {
+			return t.scope
+		}
+	}
+	return nil
 }
 
 // Change changes the limits that count in all channels, as of the given time.
@@ -88,10 +126,11 @@ func (c *Channel) use(at int64) {
 // row; nil if the row is for all channels. A flight is a single-flight: of the requests that need
 // its rows, one at a time works with the store. All rows of a message have the same flight, and no
 // row has two. So there is one flight for each user in a channel, for each user if there are
-// PerUserEverywhere limits, or for each channel if there are PerChannel limits. If there are both,
-// or PerEverywhere limits, everything is one flight, with an empty key.
+// PerUserEverywhere limits, or for each channel if there are PerChannel limits or limits on
+// repeated text. If there are both, or PerEverywhere limits, everything is one flight, with an empty
+// key.
 func (s *scopes) flight(c *Channel, key Key) Key {
-	everywhere, common := s.everywhere.Load() != nil, c != nil && c.common.Load() != nil
+	everywhere, common := s.everywhere.Load() != nil, c != nil && (c.common.Load() != nil || c.texts.Load() != nil)
 	switch {
 	case s.overall.Load() != nil:
 		return Key{}
@@ -108,22 +147,22 @@ func (s *scopes) flight(c *Channel, key Key) Key {
 
 // onlyScope returns the limits of a user's row in the channel, if messages use no other row.
 func (s *scopes) onlyScope(c *Channel) *scope {
-	if s.everywhere.Load() != nil || c.common.Load() != nil || s.overall.Load() != nil {
+	if s.everywhere.Load() != nil || c.common.Load() != nil || c.texts.Load() != nil || s.overall.Load() != nil {
 		return nil
 	}
 	return c.users.Load()
 }
 
 // refs appends the rows that a message uses: the user's row in the channel, the user's row of
-// PerUserEverywhere limits, the channel's row, and the row of PerEverywhere limits. It leaves out
-// the rows of scopes without limits. order is as for Judge.
-func (s *scopes) refs(refs []rowRef, c *Channel, userID string, order map[string]int) []rowRef {
-	own := Key{c.id, userID}
+// PerUserEverywhere limits, the channel's row, the row of PerEverywhere limits, and those of
+// repeated text. It leaves out the rows of scopes without limits.
+func (s *scopes) refs(refs []rowRef, c *Channel, user User) []rowRef {
+	own := Key{c.id, user.ID}
 	flight := s.flight(c, own)
 	refs = append(refs, c.users.Load().ref(own, flight))
 	if everywhere := s.everywhere.Load(); everywhere != nil {
-		ref := everywhere.ref(Key{"", userID}, flight)
-		ref.order = order
+		ref := everywhere.ref(Key{"", user.ID}, flight)
+		ref.order = user.Order
 		refs = append(refs, ref)
 	}
 	if common := c.common.Load(); common != nil {
@@ -131,8 +170,13 @@ func (s *scopes) refs(refs []rowRef, c *Channel, userID string, order map[string
 	}
 	if overall := s.overall.Load(); overall != nil {
 		ref := overall.ref(Key{}, flight)
-		ref.order = order
+		ref.order = user.Order
 		refs = append(refs, ref)
+	}
+	for _, key := range user.Texts {
+		if text := c.text(key); text != nil { // otherwise the limits have just changed
+			refs = append(refs, text.ref(Key{c.id, key}, flight))
+		}
 	}
 	return refs
 }
@@ -149,8 +193,13 @@ func (s *Rows) ref(key Key) (rowRef, bool) {
 		if c = s.tables.Shared(key.ChannelID, s.Now()); c == nil { // not a valid ID
 			return rowRef{}, false
 		}
-		if scope = c.users.Load(); key.UserID == "" {
+		switch {
+		case key.UserID == "":
 			scope = c.common.Load()
+		case key.UserID[0] == limits.TextMark:
+			scope = c.text(key.UserID)
+		default:
+			scope = c.users.Load()
 		}
 	}
 	if scope == nil {

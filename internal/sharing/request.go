@@ -21,7 +21,7 @@ type request struct {
 	made   int64     // the shared time when it was made; 0 if that isn't known
 	since  time.Time // when it began to wait for its flight; zero if it leads from the beginning
 
-	at       [limits.Scopes]int // positions of the rows in the batch
+	at       [limits.MaxSets]int // positions of the rows in the batch
 	message  limits.Request
 	decision limits.Decision
 
@@ -45,7 +45,7 @@ type request struct {
 	signal chan bool
 
 	lead batch // the batch that the request leads
-	room [limits.Scopes]rowRef
+	room [limits.MaxSets]rowRef
 }
 
 // freeRequests holds requests for reuse. Most messages need no other memory.

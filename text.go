@@ -1,0 +1,193 @@
+package chatguard
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/chatguard/chatguard/internal/fingerprint"
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// TextPrint identifies the text of a message for limits on repeated text. It has two keyed hashes
+// of the text, as it is and as similar texts have it, and its lengths, but not the text. Prints
+// that were made with the same Options.TextKey are equal if their texts are the same. The zero
+// value is that of an empty text.
+type TextPrint struct {
+	exact, similar             [16]byte
+	exactLength, similarLength uint16 // in characters after normalization
+	emotes                     bool   // the message consists of emotes only
+}
+
+// IsZero reports whether the print is that of an empty text.
+func (p TextPrint) IsZero() bool { return p == TextPrint{} }
+
+// The maximum length in bytes of a print in binary form, and the flag in its first byte.
+const (
+	printBytes = 1 + 2*(2+16)
+	emotesFlag = 1
+)
+
+// AppendBinary appends the form that UnmarshalBinary reads: nothing for the zero value, and 37
+// bytes for others. There is no error.
+func (p TextPrint) AppendBinary(b []byte) ([]byte, error) {
+	if p.IsZero() {
+		return b, nil
+	}
+	var flags byte
+	if p.emotes {
+		flags = emotesFlag
+	}
+	b = binary.LittleEndian.AppendUint16(append(b, flags), p.exactLength)
+	b = binary.LittleEndian.AppendUint16(append(b, p.exact[:]...), p.similarLength)
+	return append(b, p.similar[:]...), nil
+}
+
+// MarshalBinary returns what AppendBinary appends.
+func (p TextPrint) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
+
+var errPrint = errors.New("chatguard: this isn't the print of a text")
+
+// UnmarshalBinary reads what MarshalBinary returns.
+func (p *TextPrint) UnmarshalBinary(b []byte) error {
+	*p = TextPrint{}
+	if len(b) == 0 {
+		return nil
+	}
+	if len(b) != printBytes || b[0]&^emotesFlag != 0 {
+		return errPrint
+	}
+	p.emotes = b[0] == emotesFlag
+	p.exactLength, p.similarLength = binary.LittleEndian.Uint16(b[1:]), binary.LittleEndian.Uint16(b[19:])
+	copy(p.exact[:], b[3:])
+	copy(p.similar[:], b[21:])
+	if max(p.exactLength, p.similarLength) > fingerprint.MaxLength {
+		return errPrint
+	}
+	return nil
+}
+
+// MarshalText returns the print as base64. It is empty for the zero value.
+func (p TextPrint) MarshalText() ([]byte, error) {
+	b, err := p.MarshalBinary()
+	return base64.RawURLEncoding.AppendEncode(nil, b), err
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (p *TextPrint) UnmarshalText(text []byte) error {
+	b, err := base64.RawURLEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return errPrint
+	}
+	return p.UnmarshalBinary(b)
+}
+
+// TextPrint returns the print of a text that isn't of emotes only.
+func (g *Guard) TextPrint(text string) TextPrint {
+	g.created()
+	prints := g.channels.textKey.Of(text, true, true)
+	return TextPrint{
+		exact: prints.Exact.Hash, exactLength: uint16(prints.Exact.Length), similar: prints.Similar.Hash, similarLength: uint16(prints.Similar.Length),
+	}
+}
+
+// printOf returns the print of a message.
+func (g *Guard) printOf(m *Message) (p TextPrint) {
+	if m.Print != nil {
+		p = *m.Print
+	} else {
+		p = g.TextPrint(m.Text)
+	}
+	p.emotes = !p.IsZero() && (p.emotes || slices.Contains(m.Kinds, KindEmotes))
+	return p
+}
+
+// textTable has the rows of limits on repeated text with one SameText.
+type textTable struct {
+	same   limits.SameText
+	prefix string // of the rows' keys
+	table  *limits.Table
+}
+
+// textTables are all textTables of a channel; nil if there are none.
+type textTables []textTable
+
+// textMemory is the part of Options.MaxMemory that each textTable may use.
+const textMemory = 5
+
+// withSets returns the tables for the sets of a policy. It keeps those whose SameText stays.
+func (old textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.Changes) (next textTables) {
+	for _, set := range sets.Texts() {
+		same := *set.Text()
+		at := slices.IndexFunc(old, func(t textTable) bool { return t.same == same })
+		if at >= 0 {
+			changes.Apply(old[at].table, set)
+			next = append(next, old[at])
+		} else {
+			next = append(next, textTable{same, same.Prefix(), cs.newTable(set, max(1, cs.maxMemory/textMemory))})
+		}
+	}
+	for _, t := range old {
+		if !slices.ContainsFunc(next, func(n textTable) bool { return n.table == t.table }) {
+			t.table.LeaveBudget()
+		}
+	}
+	return next
+}
+
+// find returns the table that has a row, or nil if there is none.
+func (ts textTables) find(key string) *limits.Table {
+	for _, t := range ts {
+		if len(key) > len(t.prefix) && key[:len(t.prefix)] == t.prefix {
+			return t.table
+		}
+	}
+	return nil
+}
+
+// hash returns the hash of the row that a user's message with a print uses. It returns false if the
+// message doesn't count.
+func (t *textTable) hash(secret *fingerprint.Key, p *TextPrint, userID string) (h limits.Hash, ok bool) {
+	hash, length := p.exact, p.exactLength
+	if t.same.Similar {
+		hash, length = p.similar, p.similarLength
+	}
+	if int(length) < t.same.FromLength || p.emotes && !t.same.Emotes {
+		return h, false
+	}
+	if !t.same.Everyone {
+		hash = secret.With(hash, userID)
+	}
+	return limits.HashOf(hash), true
+}
+
+// textPlaces appends the rows of repeated text that a user's message with a print uses.
+func (c *channel) textPlaces(places []limits.Place, secret *fingerprint.Key, p *TextPrint, userID string) []limits.Place {
+	texts := c.texts.Load()
+	if texts == nil {
+		return places
+	}
+	for i := range *texts {
+		t := &(*texts)[i]
+		if hash, ok := t.hash(secret, p, userID); ok {
+			places = append(places, limits.Place{Table: t.table, Text: hash})
+		}
+	}
+	return places
+}
+
+// textKeys returns the keys of the rows of repeated text that a user's message with a print uses.
+func (c *channel) textKeys(secret *fingerprint.Key, p *TextPrint, userID string) (keys []string) {
+	texts := c.texts.Load()
+	if texts == nil {
+		return nil
+	}
+	for i := range *texts {
+		t := &(*texts)[i]
+		if hash, ok := t.hash(secret, p, userID); ok {
+			keys = append(keys, t.same.Key(hash))
+		}
+	}
+	return keys
+}

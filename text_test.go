@@ -1,0 +1,276 @@
+package chatguard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const pasted = "join my channel, it is the best"
+
+// textGuard returns a Guard with the usual limit and others, at a fixed time.
+func textGuard(t *testing.T, list ...Limit) *Guard {
+	t.Helper()
+	policy := Policy{Limits: append([]Limit{TokenBucketLimit("burst", 100, time.Second)}, list...), Exempt: []Role{RoleModerator}, Penalties: Penalties{
+		Ladder: []Penalty{{Action: ActionTimeout, Duration: time.Minute}}, ForgetAfter: time.Hour,
+	}}
+	return mustNew(t, policy, &Options{Now: func() time.Time { return textStart }})
+}
+
+var textStart = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+
+// repeats returns a limit on repeated text: 2 in a minute.
+func repeats(name string, per Scope) Limit {
+	l := SlidingLogLimit(name, 2, time.Minute)
+	l.Per = per
+	return l
+}
+
+func say(t *testing.T, g *Guard, user, text string) Verdict {
+	t.Helper()
+	v, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: user}, Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// wantLimit fails the test unless the message was throttled by that limit, or if it is empty,
+// allowed.
+func wantLimit(t *testing.T, v Verdict, limit string) {
+	t.Helper()
+	if v.Limit != limit {
+		t.Errorf("throttled by %q, want %q: %v", v.Limit, limit, v)
+	}
+}
+
+func TestPerUserText(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText))
+	for range 2 {
+		wantLimit(t, say(t, g, "7", pasted), "")
+	}
+	v := say(t, g, "7", strings.ToUpper(pasted)+"  ")
+	wantLimit(t, v, "again")
+	if v.RetryAfter != time.Minute || v.Strikes != 1 || v.Penalty.Action != ActionTimeout || v.Tightest != "again" || v.Remaining != 0 {
+		t.Errorf("the third time: %+v", v)
+	}
+	wantLimit(t, say(t, g, "7", "something else entirely"), "")
+	wantLimit(t, say(t, g, "8", pasted), "")
+	if got := say(t, g, "8", "next"); got.Tightest != "burst" {
+		t.Errorf("a short text: %+v", got)
+	}
+}
+
+func TestPerText(t *testing.T) {
+	g := textGuard(t, repeats("copies", PerText))
+	wantLimit(t, say(t, g, "7", pasted), "")
+	wantLimit(t, say(t, g, "8", pasted), "")
+	v := say(t, g, "9", pasted)
+	wantLimit(t, v, "copies")
+	if v.Strikes != 0 || v.Penalty.Action != ActionDelete {
+		t.Errorf("a shared limit: %+v", v)
+	}
+	wantLimit(t, say(t, g, "9", "my own words about it"), "")
+}
+
+func TestPerText_Strikes(t *testing.T) {
+	l := repeats("copies", PerText)
+	l.Strikes = true
+	g := textGuard(t, l)
+	for _, user := range []string{"7", "8"} {
+		wantLimit(t, say(t, g, user, pasted), "")
+	}
+	if v := say(t, g, "9", pasted); v.Limit != "copies" || v.Strikes != 1 || v.Penalty.Action != ActionTimeout {
+		t.Errorf("got %+v", v)
+	}
+}
+
+// A message that one limit throttles spends nothing in the others.
+func TestRepeatedText_AllOrNothing(t *testing.T) {
+	slow := TokenBucketLimit("slow", 1, time.Minute)
+	g := textGuard(t, repeats("again", PerUserText), repeats("copies", PerText), slow)
+	wantLimit(t, say(t, g, "7", pasted), "")
+	for range 5 {
+		wantLimit(t, say(t, g, "7", pasted), "slow")
+	}
+	wantLimit(t, say(t, g, "8", pasted), "") // the second copy that passes
+	wantLimit(t, say(t, g, "9", pasted), "copies")
+	wantLimit(t, say(t, g, "9", "words of my own"), "") // "slow" has spent nothing
+}
+
+func TestRepeatedText_ExemptDontFill(t *testing.T) {
+	g := textGuard(t, repeats("copies", PerText))
+	for range 5 {
+		v, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "1", Roles: Roles{RoleModerator}}, Text: pasted})
+		if err != nil || !v.Exempt || !v.Print.IsZero() {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+	wantLimit(t, say(t, g, "7", pasted), "")
+}
+
+func TestRepeatedText_FromLength(t *testing.T) {
+	l := repeats("again", PerUserText)
+	l.FromLength = 5
+	g := textGuard(t, l)
+	for range 4 {
+		wantLimit(t, say(t, g, "7", "abcd"), "")
+	}
+	for i, want := range []string{"", "", "again"} {
+		t.Log(i)
+		wantLimit(t, say(t, g, "7", "abcde"), want)
+	}
+}
+
+func TestRepeatedText_Emotes(t *testing.T) {
+	both := repeats("emotes", PerUserText)
+	both.CountEmotes = true
+	for _, test := range []struct {
+		limit Limit
+		want  string
+	}{{repeats("again", PerUserText), ""}, {both, "emotes"}} {
+		g := textGuard(t, test.limit)
+		var v Verdict
+		for range 3 {
+			var err error
+			if v, err = g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, Text: "Kappa PogChamp Kappa", Kinds: []string{KindEmotes}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantLimit(t, v, test.want)
+	}
+}
+
+func TestRepeatedText_Similar(t *testing.T) {
+	similar := repeats("similar", PerUserText)
+	similar.Similar = true
+	g := textGuard(t, repeats("again", PerUserText), similar)
+	for i, want := range []string{"", "", "similar"} {
+		wantLimit(t, say(t, g, "7", fmt.Sprint(pasted, " ", 4711+i)), want)
+	}
+}
+
+// A refund gives back what the message has spent in the row of its text, and in no other.
+func TestRepeatedText_Refund(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText), repeats("copies", PerText))
+	v := say(t, g, "7", pasted)
+	wantLimit(t, say(t, g, "7", pasted), "")
+	wantLimit(t, say(t, g, "7", pasted), "again")
+	if err := g.Refund(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	wantLimit(t, say(t, g, "7", pasted), "")
+	wantLimit(t, say(t, g, "7", pasted), "again")
+	wantLimit(t, say(t, g, "8", pasted), "copies")
+}
+
+// A program that no longer has the text judges by its print.
+func TestMessage_Print(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText))
+	print := g.TextPrint(pasted)
+	for range 2 {
+		wantLimit(t, say(t, g, "7", pasted), "")
+	}
+	v, err := g.Peek(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, Print: &print})
+	if err != nil || v.Limit != "again" || v.Print != print {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	for _, p := range []TextPrint{{}, print, {emotes: true, exactLength: 1}} {
+		text, err := p.MarshalText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again TextPrint
+		if err := again.UnmarshalText(text); err != nil || again != p {
+			t.Errorf("%s: read %+v (%v), want %+v", text, again, err, p)
+		}
+	}
+	var p TextPrint
+	for _, text := range []string{"x", "AAAA", "!", strings.Repeat("_", 50)} {
+		if err := p.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was read as %+v", text, p)
+		}
+	}
+	if other := textGuard(t, repeats("again", PerUserText)); other.TextPrint(pasted) == print {
+		t.Error("Guards without a TextKey have the same prints")
+	}
+}
+
+// A change of the policy keeps what texts have used, unless other texts are the same now.
+func TestRepeatedText_PolicyChanges(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText))
+	for range 2 {
+		say(t, g, "7", pasted)
+	}
+	change := func(change func(l *Limit)) {
+		t.Helper()
+		p := g.Policy()
+		change(&p.Limits[1])
+		if err := g.SetPolicy(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(l *Limit) { l.Messages = 3 })
+	wantLimit(t, say(t, g, "7", pasted), "")
+	wantLimit(t, say(t, g, "7", pasted), "again")
+	change(func(l *Limit) { l.FromLength = 13 })
+	wantLimit(t, say(t, g, "7", pasted), "")
+	change(func(l *Limit) { l.Per, l.FromLength = PerUser, 0 })
+	if v := say(t, g, "7", pasted); v.Limit != "" || !v.Print.IsZero() {
+		t.Errorf("without limits on repeated text: %+v", v)
+	}
+}
+
+// What texts have used is kept by a store, without the texts.
+func TestRepeatedText_State(t *testing.T) {
+	key := [16]byte{1}
+	policy := Policy{Limits: []Limit{repeats("again", PerUserText), repeats("copies", PerText)}}
+	opts := &Options{TextKey: key, Now: func() time.Time { return textStart }}
+	g := mustNew(t, policy, opts)
+	for range 2 {
+		say(t, g, "7", pasted)
+	}
+	batch := g.State().Dirty()
+	again := mustNew(t, policy, opts)
+	for row := range batch.Rows() {
+		if strings.Contains(fmt.Sprintf("%q", row), "channel") {
+			t.Errorf("a row has the text: %q", row)
+		}
+		if err := again.State().Restore(row, textStart); err != nil {
+			t.Error(err)
+		}
+		if forgotten, err := again.State().Forgotten(row, textStart.Add(time.Hour)); err != nil || !forgotten {
+			t.Errorf("%q an hour later: forgotten %v, %v", row, forgotten, err)
+		}
+	}
+	wantLimit(t, say(t, again, "7", pasted), "again")
+	wantLimit(t, say(t, again, "8", pasted), "copies")
+}
+
+func TestRepeatedText_Mistakes(t *testing.T) {
+	different := func(n int) Limit {
+		l := repeats(fmt.Sprint("from", n), PerText)
+		l.FromLength = n
+		return l
+	}
+	leaky := LeakyBucketLimit("queue", time.Second, 2)
+	leaky.Per = PerText
+	for _, test := range []struct {
+		limits []Limit
+		want   string
+	}{
+		{[]Limit{different(4), different(5), different(6), different(7), different(8)}, `limit "from8": the limits on repeated text differ too much`},
+		{[]Limit{leaky}, `limit "queue": a repeated text can't wait in a leaky-bucket`},
+		{[]Limit{different(501)}, "from_length is 501, want 1 to 500"},
+		{[]Limit{different(-1)}, "from_length is -1"},
+	} {
+		if err := (Policy{Limits: test.limits}).Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("got %v, want %q", err, test.want)
+		}
+	}
+	g := textGuard(t)
+	if _, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "\x1fuet12.x"}}); err != errTextID {
+		t.Errorf("a user with the key of a text: %v", err)
+	}
+}
