@@ -192,13 +192,14 @@ func ExampleOverride() {
 	// regular allowed, 10 left of pace <nil>
 }
 
-// A program defines kinds of messages, too. Here, paid messages and gifts are never limited.
+// A program defines kinds of messages, too. Here, paid messages and those of emotes
+// only are never limited.
 func ExampleMessage_kinds() {
 	guard := newGuardOf(chatguard.Policy{
-		ExemptKinds: []string{"paid", "gift"},
+		ExemptKinds: []string{"paid", chatguard.KindEmotes},
 		Limits:      []chatguard.Limit{chatguard.TokenBucketLimit("burst", 1, 4*time.Second)},
 	})
-	for _, kinds := range [][]string{{"paid"}, nil, nil, {"question", "gift"}} {
+	for _, kinds := range [][]string{{"paid"}, nil, nil, {"question", chatguard.KindEmotes}} {
 		message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Kinds: kinds}
 		verdict, err := guard.Check(context.Background(), message)
 		fmt.Println(kinds, verdict, err)
@@ -207,7 +208,7 @@ func ExampleMessage_kinds() {
 	// [paid] allowed, exempt <nil>
 	// [] allowed, 0 left of burst <nil>
 	// [] throttled by burst, retry after 4s <nil>
-	// [question gift] allowed, exempt <nil>
+	// [question emotes] allowed, exempt <nil>
 }
 
 // A verdict travels as JSON, to a client that shows a countdown or to another server.

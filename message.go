@@ -41,7 +41,7 @@ var ErrTimezone = errors.New("chatguard: unknown timezone")
 const maxID = 256
 
 // KindEmotes is the kind of a message that consists of emotes only. Limits on repeated text leave
-// it out, unless CountEmotes is set.
+// it out, unless Limit.CountEmotes is set.
 const KindEmotes = "emotes"
 
 // Message is one chat message. The Guard uses its author, channel, kind, time and cost, and its
@@ -59,8 +59,8 @@ type Message struct {
 	// Print is the print of a text that isn't at hand, such as that of a recorded message. Nil means
 	// that of Text. It must have been made with the same Options.TextKey.
 	Print *TextPrint
-	// Kinds say what is special about the message, such as "paid". The program defines their names;
-	// none means an ordinary message. Policy.ExemptKinds may exempt them.
+	// Kinds say what is special about the message, such as "paid" or KindEmotes. The program defines
+	// the other names. None means an ordinary message. Policy.ExemptKinds may exempt kinds.
 	Kinds []string
 	// SentAt is when the message was sent, from 1970 to February 2116. Zero means now, by the
 	// Guard's clock.

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// The kinds of messages for which their authors paid, or which the chat itself announces.
+// The kinds of messages. For all but Emotes, their authors paid, or the chat itself announces them.
 const (
 	Bits        = "bits"         // cheers with Bits
 	PowerUp     = "power_up"     // has an effect or a gigantified emote, for Bits
@@ -16,13 +17,15 @@ const (
 	Highlighted = "highlighted"  // highlighted for channel points
 	Resub       = "resub"        // shares that the author has resubscribed
 	WatchStreak = "watch_streak" // shares how many streams in a row the author has watched
+
+	Emotes = chatguard.KindEmotes // consists of emotes only
 )
 
 // Kinds are the kinds of one message. The zero value is an ordinary message.
 type Kinds []string
 
 // TwitchKinds is all kinds of messages. Don't change it.
-var TwitchKinds = Kinds{Bits, PowerUp, HypeChat, Reward, Highlighted, Resub, WatchStreak}
+var TwitchKinds = Kinds{Bits, PowerUp, HypeChat, Reward, Highlighted, Resub, WatchStreak, Emotes}
 
 // Ordinary is the text of the zero value.
 const Ordinary = "ordinary"

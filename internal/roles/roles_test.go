@@ -49,6 +49,11 @@ func TestSet_Roles(t *testing.T) {
 	if got := (KindOf(Resub) | KindOf(Bits)).Kinds(); !slices.Equal(got, []string{Bits, Resub}) {
 		t.Errorf("got %s", got)
 	}
+	for _, kind := range TwitchKinds { // all fit in a set
+		if got := KindOf(kind).Kinds(); !slices.Equal(got, []string{kind}) {
+			t.Errorf("the set of %s has %s", kind, got)
+		}
+	}
 }
 
 func TestKinds_Text(t *testing.T) {
