@@ -22,8 +22,11 @@ func TypedWords(text string) []string {
 // TypedName returns a name as its author typed it: without white space and characters that show
 // nothing around it, and without the "@" of a mention.
 func TypedName(text string) string {
-	return strings.TrimLeft(strings.TrimFunc(text, func(r rune) bool { return IsBlank(r) || ShowsNothing(r) }), "@\uff20")
+	return strings.TrimLeft(strings.TrimFunc(text, IsUnseen), "@\uff20")
 }
+
+// IsUnseen reports whether a character is white space or leaves no mark where it is shown.
+func IsUnseen(r rune) bool { return IsBlank(r) || ShowsNothing(r) }
 
 // ShowsNothing reports whether a character leaves no mark where it is shown: a control character,
 // one that Unicode calls default ignorable, or the braille pattern without dots.

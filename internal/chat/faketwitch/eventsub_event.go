@@ -42,11 +42,11 @@ func (s *eventSub) messageEvent(l Line, id string) event {
 	if m == nil {
 		return event{}
 	}
-	author := s.account(m.Login)
+	author, kind := s.account(m.Login), messageKinds[l.Kind]
 	body := map[string]any{
 		"chatter_user_id": m.UserID, "chatter_user_login": m.Login, "chatter_user_name": author.displayName,
 		"message_id": m.ID, "message_type": "text", "color": author.color(), "badges": eventBadges(l.Badges), "cheer": nil, "reply": nil,
-		"message":                    map[string]any{"text": m.Text, "fragments": []any{map[string]any{"type": "text", "text": m.Text}}},
+		"message":                    map[string]any{"text": m.Text, "fragments": kind.fragments(m.Text)},
 		"source_broadcaster_user_id": nil, "source_message_id": nil, "source_badges": nil,
 	}
 	if parent := m.parent; parent.id != "" {
@@ -59,7 +59,6 @@ func (s *eventSub) messageEvent(l Line, id string) event {
 		body["source_badges"] = eventBadges(l.Badges)
 	}
 	room.describe("broadcaster", body)
-	kind := messageKinds[l.Kind]
 	maps.Copy(body, kind.event)
 	e := event{kind: chatMessage, room: room, key: m.ID, at: m.SentAt, body: body}
 	if kind.isNotice {

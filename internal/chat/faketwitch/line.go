@@ -30,8 +30,9 @@ type Line struct {
 
 // render formats a message as Twitch does.
 func render(l Line, m *Message, author account) string {
+	kind := messageKinds[l.Kind]
 	tags := []string{
-		"badge-info=", "badges=" + l.Badges, "color=" + author.color(), "display-name=" + escape(author.displayName), "emotes=",
+		"badge-info=", "badges=" + l.Badges, "color=" + author.color(), "display-name=" + escape(author.displayName), "emotes=" + kind.emotes(m.Text),
 		"first-msg=" + bit(l.First), "flags=", "id=" + m.ID, "mod=" + bit(strings.Contains(","+l.Badges, ",moderator/")),
 		"returning-chatter=0", "room-id=" + m.ChannelID,
 	}
@@ -45,7 +46,6 @@ func render(l Line, m *Message, author account) string {
 	tags = append(tags,
 		"subscriber="+bit(strings.Contains(","+l.Badges, ",subscriber/")), fmt.Sprintf("tmi-sent-ts=%d", m.SentAt.UnixMilli()),
 		"turbo=0", "user-id="+m.UserID, "user-type=")
-	kind := messageKinds[l.Kind]
 	if tags = append(tags, kind.tags...); !kind.isNotice {
 		return fmt.Sprintf("@%s :%[2]s!%[2]s@%[2]s.tmi.twitch.tv PRIVMSG #%s :%s", strings.Join(tags, ";"), m.Login, l.Channel, m.Text)
 	}

@@ -5,6 +5,7 @@ type messageKind struct {
 	isNotice bool           // USERNOTICE or channel.chat.notification instead of a message
 	tags     []string       // further IRC tags
 	event    map[string]any // further fields of EventSub's event
+	isEmotes bool           // each word of the text is an emote
 }
 
 // messageKinds are the kinds that a Line may have. EventSub doesn't report Hype Chats.
@@ -17,6 +18,7 @@ var messageKinds = map[string]messageKind{
 		event: map[string]any{"channel_points_custom_reward_id": "fa4e7817-7000-4000-8000-000000000001"}},
 	"sub_only":    {tags: []string{"msg-id=skip-subs-mode-message"}, event: map[string]any{"message_type": "channel_points_sub_only"}},
 	"highlighted": {tags: []string{"msg-id=highlighted-message"}, event: map[string]any{"message_type": "channel_points_highlighted"}},
+	"emotes":      {isEmotes: true, tags: []string{"emote-only=1"}},
 	"resub": {isNotice: true, tags: []string{"msg-id=resub", "msg-param-cumulative-months=12", "system-msg=subscribed\\sfor\\s12\\smonths"},
 		event: map[string]any{"notice_type": "resub", "resub": map[string]any{"cumulative_months": 12}}},
 	"watch_streak": {isNotice: true, tags: []string{"msg-id=viewermilestone", "msg-param-category=watch-streak", "msg-param-value=5"},

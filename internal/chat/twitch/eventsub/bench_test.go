@@ -18,7 +18,8 @@ import (
 func BenchmarkEventSubFrame(b *testing.B) {
 	event := messageEvent(`"badges":[]`, `"badges":[{"set_id":"moderator","id":"1","info":""},{"set_id":"subscriber","id":"12","info":"16"}],"color":"#00FF7F",`+
 		`"channel_points_custom_reward_id":null,"channel_points_animation_id":null,"source_broadcaster_user_login":null,"source_badges":null,`+
-		`"padding":"`+strings.Repeat("x", 500)+`"`)
+		`"padding":"`+strings.Repeat("x", 400)+`"`)
+	event = strings.Replace(event, `"fragments":null`, `"fragments":[{"type":"text","text":"hello","cheermote":null,"emote":null,"mention":null}]`, 1)
 	e := &Conn{rooms: map[string]string{"10": "gardenhour"}}
 	must(b, e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil))
 	got := 0

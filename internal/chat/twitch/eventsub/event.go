@@ -28,7 +28,8 @@ type chatEvent struct {
 	Color           string `json:"color"`
 	MessageID       string `json:"message_id"`
 	Message         struct {
-		Text string `json:"text"`
+		Text      string     `json:"text"`
+		Fragments []fragment `json:"fragments"` // the parts of the text, in order
 	} `json:"message"`
 	Type  string `json:"message_type"`
 	Cheer struct {
@@ -43,6 +44,30 @@ type chatEvent struct {
 	Badges []struct {
 		Set string `json:"set_id"`
 	} `json:"badges"`
+}
+
+// fragment is a part of a text.
+type fragment struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// isBlank reports whether the fragment is a text without a visible character.
+func (f fragment) isBlank() bool {
+	return f.Type == "text" && strings.TrimFunc(f.Text, hostile.IsUnseen) == ""
+}
+
+// emotesOnly reports whether a text consists of emotes only, apart from invisible characters.
+func emotesOnly(fragments []fragment) bool {
+	found := false
+	for _, f := range fragments {
+		if f.Type == "emote" {
+			found = true
+		} else if !f.isBlank() {
+			return false
+		}
+	}
+	return found
 }
 
 // message returns the chat message sent at the given time. The error is a SkipReason.
@@ -76,6 +101,9 @@ func (e *chatEvent) kinds() []string {
 	}
 	if e.RewardID != "" {
 		set |= roles.KindOf(roles.Reward)
+	}
+	if emotesOnly(e.Message.Fragments) {
+		set |= roles.KindOf(roles.Emotes)
 	}
 	return set.Kinds()
 }

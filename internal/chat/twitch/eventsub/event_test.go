@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,7 +93,7 @@ func TestChatEvent(t *testing.T) {
 		"text of another kind":    {messageEvent(`"hello"`, `7`), with(func(m *chat.Message) { m.Text = "" })},
 		"message of another kind": {messageEvent(`{"text":"hello","fragments":null}`, `"hello"`), with(func(m *chat.Message) { m.Text = "" })},
 		"invalid UTF-8":           {messageEvent("hello", "hell\xff"), with(func(m *chat.Message) { m.Text = "hell\ufffd" })},
-		"more than text":          {messageEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
+		"more than text":          {messageEvent(`"fragments":null`, `"fragments":[{"type":"text","text":"hel"},{"type":"emote","emote":{"id":"25"},"text":"lo"}]`), plain},
 	} {
 		if got, err := readMessage(c.event, at); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n got %+v, %v\nwant %+v", name, got, err, c.want)
@@ -117,6 +118,35 @@ func TestChatEvent(t *testing.T) {
 		if got, err := readMessage(c.event, at); err != c.want {
 			t.Errorf("%s: got %+v, %v; want %v", name, got, err, c.want)
 		}
+	}
+}
+
+// TestChatEvent_Emotes checks which texts consist of emotes only, by their fragments.
+func TestChatEvent_Emotes(t *testing.T) {
+	const emote = `{"type":"emote","text":"Kappa","cheermote":null,"emote":{"id":"25","emote_set_id":"0","owner_id":"0","format":["static"]},"mention":null}`
+	for fragments, want := range map[string]roles.Kinds{
+		emote: {roles.Emotes},
+		emote + `,{"type":"text","text":" "},` + emote + `,{"type":"text","text":" \udb40\udc00"}`: {roles.Emotes},
+		emote + `,{"type":"text","text":" :)"}`:                                                    nil,
+		`{"type":"text","text":"look "},` + emote:                                                  nil,
+		`{"type":"text","text":" "}`:                                                               nil,
+		"":                                                                                         nil,
+		`{"type":"mention","text":"@berta"},` + emote:                                              nil,
+		emote + `,{"type":"cheermote","text":"cheer1"}`:                                            nil,
+		emote + `,{"type":"invented","text":" "}`:                                                  nil,
+		emote + `,{"type":["text"],"text":" "}`:                                                    nil,
+		emote + `,{"type":"text","text":" "},null`:                                                 nil,
+		emote + `,7`: nil,
+		`{"type":"emote","text":["Kappa"],"emote":null}`: {roles.Emotes},
+	} {
+		m, err := readMessage(messageEvent(`"fragments":null`, `"fragments":[`+fragments+`]`), time.Unix(1e9, 0))
+		if err != nil || !slices.Equal(m.Kinds, want) {
+			t.Errorf("%s: %q, %v, want %s", fragments, m.Kinds, err, want)
+		}
+	}
+	paid := strings.Replace(messageEvent(`"fragments":null`, `"fragments":[`+emote+`]`), `"message_type":"text"`, `"message_type":"power_ups_gigantified_emote"`, 1)
+	if m, err := readMessage(paid, time.Unix(1e9, 0)); err != nil || !slices.Equal(m.Kinds, []string{roles.PowerUp, roles.Emotes}) {
+		t.Errorf("gigantified: %q, %v", m.Kinds, err)
 	}
 }
 
@@ -328,6 +358,7 @@ func FuzzEventSubFrame(f *testing.F) {
 	for _, seed := range []string{
 		"", "null", "{}", "[]", "\xff", `{"metadata":{"message_type":"notification","message_id":"\u0000"}}`,
 		notificationAt(at, "f1", helix.KindChat, "10", messageEvent("", "")),
+		notificationAt(at, "f1", helix.KindChat, "10", messageEvent(`"fragments":null`, `"fragments":[{"type":"emote","text":"Kappa"},{"type":"text","text":" "}]`)),
 		notificationAt(at, "f1", helix.KindChat, "10", messageEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},{},null]`)),
 		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"delete","delete":{"user_id":"20","message_id":"m1"}}`),
 		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"timeout","timeout":{"user_id":"20","expires_at":"2026-03-01T20:10:00Z"}}`),
@@ -354,7 +385,7 @@ func FuzzEventSubFrame(f *testing.F) {
 // message, whatever its other fields hold. Its author gets no role from a badge that can't be read.
 func FuzzChatEvent_OptionalFields(f *testing.F) {
 	for _, field := range []string{"chatter_user_login", "chatter_user_name", "color", "badges", "message", "source_broadcaster_user_id", "source_badges", "reply", "moderator_user_login", "timeout", "action"} {
-		for _, value := range []string{"7", `"x"`, "null", "[]", "{}", `[{"set_id":7}]`, `[{"set_id":["moderator"]}]`, `{"text":{}}`, "\"\xff\"", `{"expires_at":7}`, "[[[[]]]]"} {
+		for _, value := range []string{"7", `"x"`, "null", "[]", "{}", `[{"set_id":7}]`, `[{"set_id":["moderator"]}]`, `{"text":{}}`, `{"fragments":[{"type":7},null]}`, "\"\xff\"", `{"expires_at":7}`, "[[[[]]]]"} {
 			f.Add(field, value)
 		}
 	}

@@ -78,7 +78,7 @@ func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 		ChannelID: parsed.RoomID,
 		User:      chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
 		Text:      parsed.Message,
-		Kinds:     kindsOf(func(tag string) string { return parsed.Tags[tag] }),
+		Kinds:     kindsOf(func(tag string) string { return parsed.Tags[tag] }, parsed.Message),
 		SentAt:    parseMillis(parsed.Tags["tmi-sent-ts"]),
 	}
 }
@@ -87,12 +87,13 @@ func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 // be a detail that isn't needed here: a badge without a slash, or an emote that ends before it
 // begins.
 func (r rawLine) message() chatguard.Message {
+	text := twitch.TrimAction(r.text())
 	return chatguard.Message{
 		ID:        r.tag("id"),
 		ChannelID: r.tag("room-id"),
 		User:      chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
-		Text:      twitch.TrimAction(r.text()),
-		Kinds:     kindsOf(r.tag),
+		Text:      text,
+		Kinds:     kindsOf(r.tag, text),
 		SentAt:    parseMillis(r.tag("tmi-sent-ts")),
 	}
 }
@@ -147,8 +148,8 @@ var kinds = map[string]roles.KindSet{
 	"viewermilestone":           roles.KindOf(roles.WatchStreak),
 }
 
-// kindsOf returns the kinds of a message with these tags.
-func kindsOf(tag func(name string) string) []string {
+// kindsOf returns the kinds of a message with these tags and this text.
+func kindsOf(tag func(name string) string, text string) []string {
 	set := kinds[tag("msg-id")]
 	if tag("bits") != "" {
 		set |= roles.KindOf(roles.Bits)
@@ -158,6 +159,9 @@ func kindsOf(tag func(name string) string) []string {
 	}
 	if tag("pinned-chat-paid-amount") != "" {
 		set |= roles.KindOf(roles.HypeChat)
+	}
+	if tag("emote-only") == "1" || emotesOnly(tag("emotes"), text) {
+		set |= roles.KindOf(roles.Emotes)
 	}
 	return set.Kinds()
 }

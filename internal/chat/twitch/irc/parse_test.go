@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -204,7 +205,7 @@ func TestParse_RealLog(t *testing.T) {
 	defer file.Close()
 	plain, err := gzip.NewReader(file)
 	must(t, err)
-	users, messages, earlier, last := map[string]bool{}, 0, 0, time.Time{}
+	users, messages, emotes, tagged, earlier, last := map[string]bool{}, 0, 0, 0, 0, time.Time{}
 	lines := bufio.NewScanner(plain)
 	for lines.Scan() {
 		m, ok, err := Parse(lines.Text())
@@ -216,6 +217,16 @@ func TestParse_RealLog(t *testing.T) {
 		}
 		messages++
 		users[m.User.ID] = true
+		if slices.Contains(m.Kinds, roles.Emotes) {
+			emotes++
+		}
+		// The tag emote-only and the positions agree, except about texts with an invisible character.
+		if raw, _ := split(lines.Text()); raw.tag("emote-only") == "1" {
+			tagged++
+			if !emotesOnly(raw.tag("emotes"), m.Text) {
+				t.Errorf("not emotes only by its positions: %s", lines.Text())
+			}
+		}
 		if m.SentAt.Before(last) {
 			earlier++
 		}
@@ -225,6 +236,9 @@ func TestParse_RealLog(t *testing.T) {
 	if messages != 4938 || len(users) != 1211 || earlier != 682 {
 		t.Errorf("%d messages of %d users, %d of them earlier than the one before; want 4938, 1211, 682", messages, len(users), earlier)
 	}
+	if emotes != 497 || tagged != 492 {
+		t.Errorf("%d messages of emotes only, %d of them by their tag; want 497, 492", emotes, tagged)
+	}
 }
 
 // FuzzParse checks that no line causes a panic and that every accepted message can be judged and
@@ -233,7 +247,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", privmsg("badges=vip/1"), privmsg(`display-name=\s\:\\\r\n\`), privmsg("emotes=25:0-4/1:9-3"), "PRIVMSG", "CLEARCHAT", "NOTICE",
 		"USERNOTICE", "WHISPER", "@ :", ": :", "@a;b=;=c :x!y@z PRIVMSG # :", "PRIVMSG #a b c", "@badges=a PRIVMSG #a :b", "\xff", " ",
-		"@emotes=1:0-0 PRIVMSG #a :\x01ACTION\x01",
+		"@emotes=1:0-0 PRIVMSG #a :\x01ACTION\x01", privmsg("emotes=25:0-1/1902:3-7"), privmsg("emote-only=1"),
 	} {
 		f.Add(seed)
 	}
@@ -262,6 +276,7 @@ func FuzzParse_OptionalTags(f *testing.F) {
 	for _, seed := range []string{
 		"badges=vip", "badges=vip/1,moderator", "badges=,/,a/b/c", "emotes=25:4-0", "emotes=25:-1-3/1:a-b", "source-id=1;source-badges=moderator", "mod=1",
 		"first-msg=1;mod=x", "reply-parent-msg-id", "=;;=", "badges=moder\xffator/1", `display-name=\r\n\`, "tmi-sent-ts=9999999999999999999", "@:!", "bits=x",
+		"emotes=25:0-4", "emotes=25:0-1,1-4", "emotes=25:0-18446744073709551615", "emotes=:-,-/,/:", "emotes=25:0-1023", "emotes=25:0-4/25:5-9",
 		"badges=moderator/1;badges=", "mod=\\1", `badges=moderator\s/1`, `mod=1\`,
 	} {
 		f.Add(seed, "hello", true)
@@ -331,16 +346,22 @@ func TestChannelOf(t *testing.T) {
 // TestParse_Kind checks the kinds of messages, in the forms of Twitch's documentation.
 func TestParse_Kind(t *testing.T) {
 	for tags, want := range map[string]roles.Kinds{
-		"":                                      nil,
-		"bits=;custom-reward-id=;msg-id=":       nil,
-		"bits=100":                              {roles.Bits},
-		"bits=1;msg-id=highlighted-message":     {roles.Bits, roles.Highlighted},
-		"custom-reward-id=a-b":                  {roles.Reward},
-		"msg-id=gigantified-emote-message":      {roles.PowerUp},
-		"pinned-chat-paid-amount=200":           {roles.HypeChat},
-		"msg-id=user-intro":                     nil,
-		"badges=vip;emotes=9-3;bits=5":          {roles.Bits}, // go-twitch-irc can't parse it
-		"msg-param-x=bits=5;x-custom-reward-id": nil,
+		"":                                  nil,
+		"bits=;custom-reward-id=;msg-id=":   nil,
+		"bits=100":                          {roles.Bits},
+		"bits=1;msg-id=highlighted-message": {roles.Bits, roles.Highlighted},
+		"custom-reward-id=a-b":              {roles.Reward},
+		"msg-id=gigantified-emote-message":  {roles.PowerUp},
+		"pinned-chat-paid-amount=200":       {roles.HypeChat},
+		"msg-id=user-intro":                 nil,
+		"badges=vip;emotes=9-3;bits=5":      {roles.Bits}, // go-twitch-irc can't parse it
+		"emote-only=1":                      {roles.Emotes},
+		"emote-only=0":                      nil,
+		"emotes=25:0-4":                     {roles.Emotes},
+		"badges=vip;emotes=25:0-4":          {roles.Emotes}, // go-twitch-irc can't parse it
+		"emotes=25:0-3":                     nil,
+		"emote-only=1;msg-id=gigantified-emote-message": {roles.PowerUp, roles.Emotes},
+		"msg-param-x=bits=5;x-custom-reward-id":         nil,
 	} {
 		m, ok, err := Parse("@id=1;room-id=2;user-id=3;" + tags + " :anna!anna@x PRIVMSG #room :hello")
 		if !ok || err != nil || !slices.Equal(m.Kinds, want) {
@@ -354,4 +375,97 @@ func TestParse_Kind(t *testing.T) {
 	}); !ok || err != nil || !reflect.DeepEqual(m, chat.Message{Message: want}) {
 		t.Errorf("the notice is %+v, %v", m, err)
 	}
+}
+
+// TestParse_Emotes checks which texts consist of emotes only, by the positions of their emotes.
+func TestParse_Emotes(t *testing.T) {
+	long := strings.Repeat("a", maxEmoteText)
+	for _, c := range []struct {
+		positions, text string
+		want            bool
+	}{
+		{"25:0-4", "Kappa", true},
+		{"25:0-4,12-16/1902:6-10", "Kappa Keepo Kappa", true},
+		{"1902:6-10/25:0-4", "Kappa Keepo", true}, // in another order
+		{"25:0-4/:6-7", "Kappa :)", true},
+		{"25:1-5", " Kappa \t", true},
+		{"25:0-4", "Kappa \U000E0000", true}, // as chat clients repeat a message
+		{"25:0-4", "\x01ACTION Kappa\x01", true},
+		{"emotesv2_1f:0-1,3-4", "ああ ああ", true},                                     // code points, not bytes
+		{"emotesv2_1f:0-1,3-4", "\U0001F9C9\U0001F9C9 \U0001F9C9\U0001F9C9", true}, // and not UTF-16
+		{"25:0-1023", long, true},
+
+		{"", "", false},
+		{"", "Kappa", false},
+		{"", " ", false},
+		{"25:0-4", "Kappa!", false},
+		{"25:0-4", "Kappa Keepo", false},
+		{"25:1-4", "Kappa", false},
+		{"25:6-10", "look: Kappa", false},
+		{"25:7-11", "@berta Kappa", false},
+		{"25:0-4", "\U0001F9C9\U0001F9C9 \U0001F9C9\U0001F9C9\U0001F9C9", false},
+		{"25:0-1023", long + "a", false},
+		{"25:0-1023", long + " ", false},
+
+		{"25:0-5", "Kappa", false}, // past the text
+		{"25:0-0", "", false},
+		{"25:0-4,0-4", "Kappa", false}, // twice
+		{"25:0-3,3-4", "Kappa", false},
+		{"25:4-0", "Kappa", false},
+		{"25:-0-4", "Kappa", false},
+		{"25:+0-4", "Kappa", false},
+		{"25:0-4-", "Kappa", false},
+		{"25:0-4,", "Kappa", false},
+		{"25:0-4/", "Kappa", false},
+		{"25:", "Kappa", false},
+		{"25", "Kappa", false},
+		{"0-4", "Kappa", false},
+		{"25:0", "K", false},
+		{"25:0-1024", long + "a", false},
+		{"25:0-18446744073709551620", "Kappa", false},
+		{"25:99999999999999999999-99999999999999999999", "Kappa", false},
+	} {
+		m, ok, err := Parse("@emotes=" + c.positions + ";id=1;room-id=2;user-id=3 :anna!anna@x PRIVMSG #room :" + c.text)
+		if !ok || err != nil || slices.Contains(m.Kinds, roles.Emotes) != c.want {
+			t.Errorf("%q of %.40q: %q, %v, want %v", c.positions, c.text, m.Kinds, err, c.want)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { emotesOnly("25:0-4,12-16/1902:6-10", "Kappa Keepo Kappa") }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// FuzzEmotesOnly compares with the obvious way: it crosses out the emotes in a copy of the text.
+func FuzzEmotesOnly(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"25:0-4", "Kappa"}, {"25:0-4,12-16/1902:6-10", "Kappa Keepo Kappa"}, {"1:0-1,1-2", "abc"}, {"1:4-0", "abcde"}, {"1:0-0/2:2-2", "あ あ\xff"},
+		{"1:0-18446744073709551615", "a"}, {":-,-/,/:", " "}, {"1:0-1023", "\u3000\U000E0000"}, {"1:-1-3", "abcd"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, tag, text string) {
+		rest, ok := []rune(text), tag != "" && utf8.RuneCountInString(text) <= maxEmoteText
+		for emote := range strings.SplitSeq(tag, "/") {
+			_, ranges, _ := strings.Cut(emote, ":")
+			for one := range strings.SplitSeq(ranges, ",") {
+				first, last, _ := strings.Cut(one, "-")
+				from, err := strconv.ParseUint(first, 10, 64)
+				to, err2 := strconv.ParseUint(last, 10, 64)
+				if err != nil || err2 != nil || from > to || to >= uint64(len(rest)) {
+					ok = false
+					continue
+				}
+				for at := from; at <= to; at++ {
+					ok = ok && rest[at] != -1
+					rest[at] = -1
+				}
+			}
+		}
+		for _, r := range rest {
+			ok = ok && (r == -1 || hostile.IsUnseen(r))
+		}
+		if got := emotesOnly(tag, text); got != ok {
+			t.Errorf("%q of %q: %v, want %v", tag, text, got, ok)
+		}
+	})
 }
