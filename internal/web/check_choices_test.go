@@ -37,6 +37,7 @@ func TestCheck_UsersChoices(t *testing.T) {
 		"a known zone":           {`"user_id":"16","timezone":"Asia/Tokyo"`, `"spent":1}`},
 		"no zone":                {`"user_id":"17","timezone":null`, `"spent":1}`},
 		"many unknown roles":     {`"user_id":"10","roles":[` + roles + `]`, `"unknown_roles":["r0","r1",`},
+		"emotes only":            {`"user_id":"18","message_kind":"emotes"`, `"spent":1}`},
 		"an empty kind":          {`"user_id":"9","message_kind":""`, `"spent":1}`},
 		"an ID with a break":     {`"user_id":"a\nb"`, `"changed":["user_id"]`},
 		"an ID of other bytes":   {"\"user_id\":\"a\xff\"", `"changed":["user_id"]`},

@@ -16,7 +16,7 @@ type checkForm struct {
 	Roles       chatguard.Roles `json:"roles,omitempty" jsonschema:"The author's roles in this channel. Unknown ones are ignored."`
 	Timezone    string          `json:"timezone,omitempty" jsonschema:"The IANA name of the zone of the author's days, weeks and months, such as Asia/Tokyo. Default: the limits' zone, also for an unknown name."`
 	Text        string          `json:"text,omitempty" jsonschema:"For the journal, cut after 8192 bytes; limits ignore it."`
-	Kind        string          `json:"message_kind,omitempty" jsonschema:"Why the message isn't ordinary: a kind of the policy's exempt_messages. Several are separated by commas. Unknown ones are ignored."`
+	Kind        string          `json:"message_kind,omitempty" jsonschema:"Why the message isn't ordinary: a kind of the policy's exempt_messages, or emotes if it consists of emotes only. Several are separated by commas. Unknown ones are ignored."`
 	Cost        int             `json:"cost,omitempty" jsonschema:"How many messages it counts as. Default: 1."`
 	At          checkedTime     `json:"at,omitzero" jsonschema:"When it was sent: RFC 3339, or milliseconds since 1970. Default: now. More than a minute ago counts as a minute ago."`
 	UpTo        bool            `json:"up_to,omitempty" jsonschema:"Spend as much of the cost as the limits allow. The verdict's taken says how much that is."`

@@ -398,12 +398,14 @@ test("limits: penalties, exempt roles and messages", async () => {
   await write("#strike_every", "20");
   await click("#exempt-moderator");
   await click("#exempt-vip");
+  assert.equal(find("label:has(#exempt-emotes)").textContent.trim(), "messages of emotes only");
+  await click("#exempt-emotes");
   await click("#exempt-resub");
   await click("#exempt-bits");
   await save();
   assert.deepEqual(kept.policy.penalties, { ladder: ["warn", "delete", "delete", "timeout refill", "timeout 10m", "timeout 1h"], strike_every: "20s", forget_after: "30m" });
   assert.deepEqual(kept.policy.exempt.sort(), ["broadcaster", "lead_moderator", "vip"]);
-  assert.deepEqual(kept.policy.exempt_messages, ["bits", "resub"]);
+  assert.deepEqual(kept.policy.exempt_messages, ["bits", "resub", "emotes"]);
 });
 
 test("limits: another server's dashboard offers the kinds of messages that its policy exempts", async () => {

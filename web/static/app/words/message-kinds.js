@@ -6,12 +6,13 @@ import { state } from "../core/state.js";
 import { table } from "../../text/text.js";
 
 /** @type {string[]} */
-const messageKinds = ["bits", "power_up", "hype_chat", "reward", "highlighted", "resub", "watch_streak"];
+const messageKinds = ["bits", "power_up", "hype_chat", "reward", "highlighted", "resub", "watch_streak", "emotes"];
 
 /** @type {Record<string, string>} */
 const names = table({
   bits: "words.message-bits", power_up: "words.message-power-up", hype_chat: "words.message-hype-chat", reward: "words.message-reward",
   highlighted: "words.message-highlighted", resub: "words.message-resub", watch_streak: "words.message-watch-streak",
+  emotes: "words.message-emotes",
 });
 
 // kindsOf returns the kinds that a policy can exempt here: those that it exempts and, unless the
