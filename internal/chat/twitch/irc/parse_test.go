@@ -412,6 +412,7 @@ func TestParse_Emotes(t *testing.T) {
 		{"25:0-4,0-4", "Kappa", false}, // twice
 		{"25:0-3,3-4", "Kappa", false},
 		{"25:4-0", "Kappa", false},
+		{"25:0-4,3-1", "Kappa", false},
 		{"25:-0-4", "Kappa", false},
 		{"25:+0-4", "Kappa", false},
 		{"25:0-4-", "Kappa", false},
