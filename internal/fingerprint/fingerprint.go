@@ -59,18 +59,11 @@ func (k *Key) Of(text string, exact, similar bool) (p Prints) {
 	return p
 }
 
-// print hashes the form as UTF-8.
-func (f *form) print(k *Key) (p Print) {
-	p.Length = f.length
+func (f *form) print(k *Key) Print {
 	if f.length == 0 {
-		return p
+		return Print{}
 	}
-	h := newHash(k)
-	for _, c := range f.chars[:f.length] {
-		h.addRune(uint64(c & runeMask))
-	}
-	p.Hash = h.sum()
-	return p
+	return Print{Hash: k.sum(f.chars[:f.length]), Length: f.length}
 }
 
 // With returns the hash of a text by one author: of a hash and an ID.

@@ -6,23 +6,58 @@ import "unicode/utf8"
 type form struct {
 	chars  [MaxLength]char
 	length int
+	last   char
 }
 
-// normalize makes the exact form of a text.
+// normalize makes the exact form of a text. A text begins as if after a space.
 func (f *form) normalize(text string) {
 	if len(text) > MaxBytes {
 		text = text[:MaxBytes]
 	}
+	f.last = newChar(' ', space)
 	for i := 0; i < len(text) && f.length < MaxLength; {
-		c, size := rune(text[i]), 1
-		if c >= utf8.RuneSelf {
-			c, size = utf8.DecodeRuneInString(text[i:])
+		if b := text[i]; b < utf8.RuneSelf {
+			f.add(ascii[b])
+			i++
+			continue
 		}
+		c, size := utf8.DecodeRuneInString(text[i:])
 		i += size
-		f.decompose(c)
+		if leaf := lookup(c); leaf < firstRun {
+			f.add(newChar(c, class(leaf)))
+		} else {
+			f.decompose(c, leaf)
+		}
 	}
 	for f.length > 0 && cut(f.chars[f.length-1]) {
 		f.length--
+	}
+}
+
+// add adds a character, unless it repeats the last one.
+func (f *form) add(c char) {
+	if c == f.last && c.class() != digit || f.length == MaxLength {
+		return
+	}
+	f.last = c
+	f.chars[f.length] = c
+	f.length++
+}
+
+// decompose adds the characters that a code point is made of, if any.
+func (f *form) decompose(c rune, leaf uint32) {
+	switch leaf {
+	case ignored:
+	case syllable:
+		f.addSyllable(uint32(c - firstSyllable))
+	default:
+		for i := leaf - firstRun; ; i++ {
+			part := runAt(i)
+			f.add(part &^ more)
+			if part&more == 0 {
+				return
+			}
+		}
 	}
 }
 
@@ -32,58 +67,22 @@ func cut(c char) bool {
 	return c.class() == space || c&runeMask == utf8.RuneError
 }
 
-// decompose adds the characters that a code point is made of.
-func (f *form) decompose(c rune) {
-	if s := uint32(c - firstSyllable); s < syllables {
-		f.add(jamo(firstLead + s/(vowels*trails)))
-		f.add(jamo(firstVowel + s/trails%vowels))
-		if s%trails > 0 {
-			f.add(jamo(firstTrail + s%trails))
-		}
-		return
-	}
-	leaf := lookup(c)
-	if leaf < firstRun {
-		f.add(char(c) | char(leaf)<<classShift)
-		return
-	}
-	for i := leaf - firstRun; ; i++ {
-		part := runAt(i)
-		f.add(part &^ more)
-		if part&more == 0 {
-			return
-		}
-	}
-}
-
-// add adds a character, unless it repeats the last one or is left out.
-func (f *form) add(c char) {
-	class := c.class()
-	if class == ignored || f.length == MaxLength {
-		return
-	}
-	if f.length == 0 {
-		if class == space {
-			return
-		}
-	} else if f.chars[f.length-1] == c && class != digit {
-		return
-	}
-	f.chars[f.length] = c
-	f.length++
-}
-
 // The syllables of Hangul are decomposed by arithmetic (section 3.12 of the Unicode Standard).
 const (
 	firstSyllable = 0xac00
 	firstLead     = 0x1100
 	firstVowel    = 0x1161
-	firstTrail    = 0x11a7 // none: the first one is the next
+	noTrail       = 0x11a7
 	vowels        = 21
 	trails        = 28
 	syllables     = 19 * vowels * trails
 )
 
-func jamo(c uint32) char {
-	return char(c) | char(letter)<<classShift
+// addSyllable adds the letters of a syllable, by its number.
+func (f *form) addSyllable(s uint32) {
+	f.add(newChar(rune(firstLead+s/(vowels*trails)), letter))
+	f.add(newChar(rune(firstVowel+s/trails%vowels), letter))
+	if s%trails > 0 {
+		f.add(newChar(rune(noTrail+s%trails), letter))
+	}
 }

@@ -37,29 +37,45 @@ func names(text []char) (begin int) {
 }
 
 // tail returns where the random words at the end begin: at most two, and at most half of all words.
-// A word consists of letters and digits, with at least one letter. Without random words, it returns
-// the text's length.
+// Without random words, it returns the text's length.
 func tail(text []char) int {
-	var last [2]int // where the last words begin, the later one first
-	words, begin, letters := 0, 0, false
-	for i, c := range text {
-		switch class := c.class(); {
-		case class == letter || class >= latin:
-			if !letters {
-				letters = true
-				words++
-				last[0], last[1] = begin, last[0]
-			}
-		case class != digit:
-			begin, letters = i+1, false
-		}
-	}
 	end := len(text)
-	for n := 0; n < min(words/2, len(last)) && random(text[last[n]:end]); n++ {
-		end = last[n]
+	for dropped := 1; dropped <= maxDropped; dropped++ {
+		begin := lastWord(text[:end])
+		if begin < 0 || !random(text[begin:end]) {
+			break
+		}
+		rest := begin
+		for n := 0; n < dropped && rest >= 0; n++ {
+			rest = lastWord(text[:rest])
+		}
+		if rest < 0 {
+			break
+		}
+		end = begin
 	}
 	return end
 }
+
+// lastWord returns where the last word begins, or -1 if there is none. A word consists of letters and
+// digits, with at least one letter.
+func lastWord(text []char) int {
+	letters := false
+	for i := len(text) - 1; i >= 0; i-- {
+		switch class := text[i].class(); {
+		case class == letter || class >= latin:
+			letters = true
+		case class != digit && letters:
+			return i + 1
+		}
+	}
+	if letters {
+		return 0
+	}
+	return -1
+}
+
+const maxDropped = 2 // random words
 
 const (
 	minRandom   = 4 // letters and digits of a random word without a vowel

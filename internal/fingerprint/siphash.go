@@ -5,85 +5,65 @@ import (
 	"math/bits"
 )
 
-// hash is SipHash-2-4 with a result of 128 bits, by Jean-Philippe Aumasson and Daniel J. Bernstein
-// (https://www.aumasson.jp/siphash/siphash.pdf). Its bytes come as characters.
-type hash struct {
-	v0, v1, v2, v3 uint64
-	word           uint64 // bytes that don't fill a word yet, the first one lowest
-	length         uint64 // in bytes
+// sum hashes a form: its code points have 21 bits each, and three of them fill a word of 64 bits.
+// None is 0, so forms with other characters are other words.
+func (k *Key) sum(chars []char) [16]byte {
+	s, length := newSip(k), (len(chars)+2)/3*8
+	for ; len(chars) >= 3; chars = chars[3:] {
+		s = s.block(uint64(chars[0]&runeMask) | uint64(chars[1]&runeMask)<<21 | uint64(chars[2]&runeMask)<<42)
+	}
+	switch len(chars) {
+	case 1:
+		s = s.block(uint64(chars[0] & runeMask))
+	case 2:
+		s = s.block(uint64(chars[0]&runeMask) | uint64(chars[1]&runeMask)<<21)
+	}
+	return s.sum(uint64(length) << 56)
 }
 
-func newHash(k *Key) hash {
+// sip is the state of SipHash-2-4 with a result of 128 bits, by Jean-Philippe Aumasson and Daniel J.
+// Bernstein (https://www.aumasson.jp/siphash/siphash.pdf). Its methods return the next state, so that
+// it stays in registers.
+type sip struct{ v0, v1, v2, v3 uint64 }
+
+func newSip(k *Key) sip {
 	k0, k1 := binary.LittleEndian.Uint64(k[:8]), binary.LittleEndian.Uint64(k[8:])
-	return hash{
-		v0: k0 ^ 0x736f6d6570736575,
-		v1: k1 ^ 0x646f72616e646f6d ^ 0xee, // 0xee: 128 bits
-		v2: k0 ^ 0x6c7967656e657261,
-		v3: k1 ^ 0x7465646279746573,
-	}
+	return sip{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d ^ 0xee, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573}
 }
 
-// addRune adds the UTF-8 of a code point.
-func (h *hash) addRune(c uint64) {
-	switch {
-	case c < 1<<7:
-		h.add(c, 1)
-	case c < 1<<11:
-		h.add(0x80c0|c>>6|c&0x3f<<8, 2)
-	case c < 1<<16:
-		h.add(0x8080e0|c>>12|c>>6&0x3f<<8|c&0x3f<<16, 3)
-	default:
-		h.add(0x808080f0|c>>18|c>>12&0x3f<<8|c>>6&0x3f<<16|c&0x3f<<24, 4)
-	}
+// block adds eight bytes, the first one lowest.
+func (s sip) block(word uint64) sip {
+	s.v3 ^= word
+	s = s.rounds(2)
+	s.v0 ^= word
+	return s
 }
 
-// add adds 1 to 4 bytes, the first one lowest.
-func (h *hash) add(bytes, n uint64) {
-	filled := h.length % 8
-	h.length += n
-	h.word |= bytes << (8 * filled)
-	if filled+n >= 8 {
-		h.block(h.word)
-		h.word = bytes >> (8 * (8 - filled))
-	}
-}
-
-// block adds a word with two rounds.
-func (h *hash) block(word uint64) {
-	h.v3 ^= word
-	h.round()
-	h.round()
-	h.v0 ^= word
-}
-
-func (h *hash) sum() (sum [16]byte) {
-	h.block(h.word | h.length<<56)
-	h.v2 ^= 0xee
-	h.finish(sum[:8])
-	h.v1 ^= 0xdd
-	h.finish(sum[8:])
+// sum returns the hash. The last word is the bytes that don't fill a word, and the number of all bytes
+// in its highest byte.
+func (s sip) sum(last uint64) (sum [16]byte) {
+	s = s.block(last)
+	s.v2 ^= 0xee
+	s = s.rounds(4)
+	binary.LittleEndian.PutUint64(sum[:8], s.v0^s.v1^s.v2^s.v3)
+	s.v1 ^= 0xdd
+	s = s.rounds(4)
+	binary.LittleEndian.PutUint64(sum[8:], s.v0^s.v1^s.v2^s.v3)
 	return sum
 }
 
-// finish writes half of the sum, after four rounds.
-func (h *hash) finish(half []byte) {
-	for range 4 {
-		h.round()
+func (s sip) rounds(n int) sip {
+	for range n {
+		s.v0 += s.v1
+		s.v1 = bits.RotateLeft64(s.v1, 13) ^ s.v0
+		s.v0 = bits.RotateLeft64(s.v0, 32)
+		s.v2 += s.v3
+		s.v3 = bits.RotateLeft64(s.v3, 16) ^ s.v2
+		s.v0 += s.v3
+		s.v3 = bits.RotateLeft64(s.v3, 21) ^ s.v0
+		s.v2 += s.v1
+		s.v1 = bits.RotateLeft64(s.v1, 17) ^ s.v2
+		s.v2 = bits.RotateLeft64(s.v2, 32)
 	}
-	binary.LittleEndian.PutUint64(half, h.v0^h.v1^h.v2^h.v3)
-}
-
-func (h *hash) round() {
-	v0, v1, v2, v3 := h.v0, h.v1, h.v2, h.v3
-	v0 += v1
-	v1 = bits.RotateLeft64(v1, 13) ^ v0
-	v0 = bits.RotateLeft64(v0, 32)
-	v2 += v3
-	v3 = bits.RotateLeft64(v3, 16) ^ v2
-	v0 += v3
-	v3 = bits.RotateLeft64(v3, 21) ^ v0
-	v2 += v1
-	v1 = bits.RotateLeft64(v1, 17) ^ v2
-	v2 = bits.RotateLeft64(v2, 32)
-	h.v0, h.v1, h.v2, h.v3 = v0, v1, v2, v3
+	return s
 }

@@ -17,22 +17,25 @@ const (
 type class uint32
 
 const (
-	ignored     class = iota
-	space             // white space and control characters, all of them U+0020
-	letter            // of another script, or a mark that spells
-	digit             // any number
-	punctuation       // also signs of mathematics and currencies
-	symbol            // emoji and the rest
-	latin             // a to z
+	space       class = iota // white space and control characters, all of them U+0020
+	letter                   // of another script, or a mark that spells
+	digit                    // any number
+	punctuation              // also signs of mathematics and currencies
+	symbol                   // emoji and the rest
+	latin                    // a to z
 	classes     = latin + 26
 )
+
+func newChar(c rune, of class) char {
+	return char(c) | char(of)<<classShift
+}
 
 func (c char) class() class {
 	return class(c >> classShift & 0x1f)
 }
 
 // The tables are generated, from Unicode's data. A leaf below firstRun is the class of a code point
-// that stays as it is. Other leaves are firstRun and the index of the first char of a run.
+// that stays as it is. From firstRun on, it is firstRun and the index of the first char of a run.
 //
 //go:generate go test -run TestTable_UpToDate -update-table .
 var (
@@ -48,7 +51,9 @@ const (
 	blockBits = 6
 	blockSize = 1 << blockBits
 	firstRun  = uint32(classes)
-	tableEnd  = 0x32400 // above, there are only symbols, and tags
+	ignored   = 1<<16 - 1 // the leaf of what is left out
+	syllable  = 1<<16 - 2 // the leaf of a syllable of Hangul
+	tableEnd  = 0x32400   // above, there are only symbols, and tags
 	firstTag  = 0xe0000
 	lastTag   = 0xe0fff
 )
@@ -57,17 +62,16 @@ const (
 func lookup(c rune) uint32 {
 	if c >= tableEnd {
 		if firstTag <= c && c <= lastTag {
-			return uint32(ignored)
+			return ignored
 		}
 		return uint32(symbol)
 	}
-	block := uint16At(blocks, uint32(c)>>blockBits)
-	return uint16At(leaves, block<<blockBits|uint32(c)&(blockSize-1))
+	return uint16At(leaves, uint16At(blocks, uint32(c)>>blockBits)<<blockBits|uint32(c)&(blockSize-1))
 }
 
 func uint16At(table string, i uint32) uint32 {
-	s := table[2*i : 2*i+2]
-	return uint32(s[0]) | uint32(s[1])<<8
+	_ = table[2*i+1]
+	return uint32(table[2*i]) | uint32(table[2*i+1])<<8
 }
 
 // runAt returns a char of a run.
@@ -75,3 +79,15 @@ func runAt(i uint32) char {
 	s := runs[4*i : 4*i+4]
 	return char(s[0]) | char(s[1])<<8 | char(s[2])<<16 | char(s[3])<<24
 }
+
+// ascii has the chars of ASCII, each of which is one, so that most texts need no table.
+var ascii = func() (chars [128]char) {
+	for c := range rune(len(chars)) {
+		if leaf := lookup(c); leaf < firstRun {
+			chars[c] = newChar(c, class(leaf))
+		} else {
+			chars[c] = runAt(leaf - firstRun)
+		}
+	}
+	return chars
+}()
