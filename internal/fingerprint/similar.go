@@ -78,7 +78,7 @@ func lastWord(text []char) int {
 const maxDropped = 2 // random words
 
 const (
-	minRandom   = 4 // letters and digits of a random word without a vowel
+	minRandom   = 5 // letters and digits of a random word without a vowel
 	maxRandom   = 12
 	manyChanges = 2 // between letters and digits
 	manyInRow   = 5 // consonants
@@ -86,8 +86,8 @@ const (
 )
 
 // random reports whether the word that text begins with looks as if it was made by chance. It
-// consists of Latin letters and digits. It changes between them twice ("x7k2p"), or it has 4 to 12
-// of them and no vowel ("xkqt") or five consonants in a row ("akrtzpo").
+// consists of Latin letters and digits. It changes between them twice ("x7k2p"), or it has 5 to 12
+// of them and no vowel ("xkqtz") or five consonants in a row ("akrtzpo").
 func random(text []char) bool {
 	length, changes, row, longestRow, vowels := 0, 0, 0, 0, 0
 	for i, c := range text {
