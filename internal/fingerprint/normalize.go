@@ -21,7 +21,7 @@ func (f *form) normalize(text string) {
 			i++
 			continue
 		}
-		c, size := utf8.DecodeRuneInString(text[i:])
+		c, size := decode(text[i:])
 		i += size
 		if leaf := lookup(c); leaf < firstRun {
 			f.add(newChar(c, class(leaf)))
@@ -32,6 +32,19 @@ func (f *form) normalize(text string) {
 	for f.length > 0 && cut(f.chars[f.length-1]) {
 		f.length--
 	}
+}
+
+// decode is utf8.DecodeRuneInString, but faster for most characters of two and three bytes.
+func decode(text string) (rune, int) {
+	if len(text) >= 3 && text[1]&0xc0 == 0x80 {
+		switch b := text[0]; {
+		case 0xc2 <= b && b < 0xe0:
+			return rune(b&0x1f)<<6 | rune(text[1]&0x3f), 2
+		case 0xe0 < b && b < 0xed && text[2]&0xc0 == 0x80:
+			return rune(b&0x0f)<<12 | rune(text[1]&0x3f)<<6 | rune(text[2]&0x3f), 3
+		}
+	}
+	return utf8.DecodeRuneInString(text)
 }
 
 // add adds a character, unless it repeats the last one.

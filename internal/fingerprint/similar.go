@@ -4,22 +4,22 @@ package fingerprint
 func (f *form) reduce() {
 	text := f.chars[:f.length]
 	text = text[names(text):]
-	end := tail(text)
-	f.length = 0
-	for i, c := range text {
-		switch class := c.class(); {
-		case class == symbol || class == letter:
-		case class >= latin && i < end:
-			c = char('a') + char(class-latin) | char(class)<<classShift
-		default:
+	dropTail(text)
+	n, last := 0, char(0)
+	for _, c := range text {
+		class := c.class()
+		if class < symbol {
 			continue
 		}
-		if f.length > 0 && f.chars[f.length-1] == c {
-			continue
+		if class >= latin {
+			c = newChar('a'+rune(class-latin), class)
 		}
-		f.chars[f.length] = c
-		f.length++
+		if c != last {
+			f.chars[n], last = c, c
+			n++
+		}
 	}
+	f.length = n
 }
 
 // names returns where the text begins after the names with "@" at its beginning. If the text has
@@ -36,25 +36,32 @@ func names(text []char) (begin int) {
 	return begin
 }
 
-// tail returns where the random words at the end begin: at most two, and at most half of all words.
-// Without random words, it returns the text's length.
-func tail(text []char) int {
-	end := len(text)
+// dropTail makes spaces of the random words at the end: of at most two, and of at most half of all
+// words.
+func dropTail(text []char) {
+	rest := text
 	for dropped := 1; dropped <= maxDropped; dropped++ {
-		begin := lastWord(text[:end])
-		if begin < 0 || !random(text[begin:end]) {
-			break
+		begin := lastWord(rest)
+		if begin < 0 || !random(rest[begin:]) {
+			return
 		}
-		rest := begin
-		for n := 0; n < dropped && rest >= 0; n++ {
-			rest = lastWord(text[:rest])
+		kept := begin
+		for n := 0; n < dropped && kept >= 0; n++ {
+			kept = lastWord(text[:kept])
 		}
-		if rest < 0 {
-			break
+		if kept < 0 {
+			return
 		}
-		end = begin
+		for i := begin; i < len(rest) && inWord(rest[i].class()); i++ {
+			rest[i] = newChar(' ', space)
+		}
+		rest = rest[:begin]
 	}
-	return end
+}
+
+// inWord reports whether words consist of the class.
+func inWord(c class) bool {
+	return c == digit || c >= letter
 }
 
 // lastWord returns where the last word begins, or -1 if there is none. A word consists of letters and
@@ -63,7 +70,7 @@ func lastWord(text []char) int {
 	letters := false
 	for i := len(text) - 1; i >= 0; i-- {
 		switch class := text[i].class(); {
-		case class == letter || class >= latin:
+		case class >= letter:
 			letters = true
 		case class != digit && letters:
 			return i + 1
@@ -95,7 +102,7 @@ func random(text []char) bool {
 		if class == letter {
 			return false
 		}
-		if class != digit && class < latin {
+		if !inWord(class) {
 			break
 		}
 		length++

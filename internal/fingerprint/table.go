@@ -18,10 +18,10 @@ type class uint32
 
 const (
 	space       class = iota // white space and control characters, all of them U+0020
-	letter                   // of another script, or a mark that spells
-	digit                    // any number
 	punctuation              // also signs of mathematics and currencies
+	digit                    // any number
 	symbol                   // emoji and the rest
+	letter                   // of another script, or a mark that spells
 	latin                    // a to z
 	classes     = latin + 26
 )
@@ -66,17 +66,18 @@ func lookup(c rune) uint32 {
 		}
 		return uint32(symbol)
 	}
-	return uint16At(leaves, uint16At(blocks, uint32(c)>>blockBits)<<blockBits|uint32(c)&(blockSize-1))
+	block := uint16At(blocks, int(c)>>blockBits)
+	return uint32(uint16At(leaves, int(block)<<blockBits|int(c)&(blockSize-1)))
 }
 
-func uint16At(table string, i uint32) uint32 {
-	_ = table[2*i+1]
-	return uint32(table[2*i]) | uint32(table[2*i+1])<<8
+func uint16At(table string, i int) uint16 {
+	i *= 2
+	return uint16(table[i]) | uint16(table[i+1])<<8
 }
 
 // runAt returns a char of a run.
 func runAt(i uint32) char {
-	s := runs[4*i : 4*i+4]
+	s := runs[4*int(i):]
 	return char(s[0]) | char(s[1])<<8 | char(s[2])<<16 | char(s[3])<<24
 }
 
