@@ -1,7 +1,7 @@
 // Package fingerprint says which texts are the same: it hashes a normalized text with a key. The
 // texts of a copy-paste raid differ in case, in invisible characters, or in a number at the end;
-// after normalization, they don't. It knows nothing of messages, users or limits, keeps no text, and
-// imports only the standard library.
+// after normalization, they don't. It knows nothing of messages, users or limits, keeps no text,
+// and imports only the standard library.
 package fingerprint
 
 import "encoding/binary"
@@ -12,7 +12,7 @@ type Key [16]byte
 
 // A Print tells texts apart: texts with the same normalized form have the same print.
 type Print struct {
-	// Hash is the SipHash-2-4 of the normalized text in UTF-8, with 128 bits. It is 0 if Length is.
+	// Hash is the SipHash-2-4 of the normalized text, with 128 bits. It is 0 if Length is.
 	Hash [16]byte
 
 	// Length is the number of characters in the normalized text. It is 0 if nothing is left of it.
@@ -39,13 +39,15 @@ const (
 // the same exact form have the same similar form. The text may be anything, also invalid UTF-8. Of
 // allocates nothing, and may be called by several goroutines.
 //
-// The exact form has compatibility decompositions (NFKD) and full case folding. Invisible characters
-// (Default_Ignorable_Code_Point) and marks of a combining class above 0 are left out, so "é" is "e".
-// White space and control characters are one space between words. Each other character but digits
-// counts once where it is repeated. Invalid UTF-8 is U+FFFD, which is left out at the end.
+// The exact form has compatibility decompositions (NFKD) and full case folding. Invisible
+// characters (Default_Ignorable_Code_Point) and marks of a combining class above 0 are left out, so
+// "é" is "e". White space and control characters are one space between words. Each other character
+// but digits counts once where it is repeated. Invalid UTF-8 is U+FFFD, which is left out at the
+// end.
 //
-// The similar form also has Latin letters instead of their look-alikes. Names with "@" at the
-// beginning, up to two random words at the end, digits, punctuation and spaces are left out.
+// The similar form is made of the exact one. It has Latin letters instead of their look-alikes.
+// Names with "@" at the beginning, up to two random words at the end, digits, punctuation and
+// spaces are left out.
 func (k *Key) Of(text string, exact, similar bool) (p Prints) {
 	var f form
 	f.normalize(text)

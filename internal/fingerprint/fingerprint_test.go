@@ -79,6 +79,32 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestOf_Pages checks the examples in docs/limits.md.
+func TestOf_Pages(t *testing.T) {
+	for _, c := range []struct {
+		similar bool
+		texts   []string
+	}{
+		{false, []string{"Free SKINS", "free skins", "ｆｒｅｅ skins", "𝓯𝓻𝓮𝓮 skins", "ⓕⓡⓔⓔ skins", "f̴̛r̵͝e̶e̷ skins", "freeee  skins", "fre\tskins\u2800"}},
+		{true, []string{"free skins", "frее skins", "ꜰʀᴇᴇ skins", "🅵🆁🅴🅴 skins", "@ann free skins", "free skins (2)", "3. free skins", "free skins x7k2p", "free skins [a8f3e9c2] qwrtp", "f.r.e.e, skins", "f r e e skins"}},
+		{true, []string{"I have 5 apples", "I have 10 apples"}},
+		{true, []string{"no one", "none"}},
+		{false, []string{"か", "が"}},
+	} {
+		for _, text := range c.texts {
+			p, first := (&Key{}).Of(text, true, true), (&Key{}).Of(c.texts[0], true, true)
+			if p.Similar != first.Similar || !c.similar && p.Exact != first.Exact || c.similar && text != c.texts[0] && p.Exact == first.Exact {
+				t.Errorf("%q and %q: %+v, %+v", text, c.texts[0], p, first)
+			}
+		}
+		for _, other := range []string{"skins free", "free skin", "free skins kafemu", "fr33 skins", "free skins 😀"} {
+			if (&Key{}).Of(other, true, true).Similar == (&Key{}).Of(c.texts[0], true, true).Similar {
+				t.Errorf("%q is %q", other, c.texts[0])
+			}
+		}
+	}
+}
+
 // TestOf_Differs checks that other texts have other prints.
 func TestOf_Differs(t *testing.T) {
 	seen := map[[16]byte]string{}
@@ -148,8 +174,8 @@ func TestOf_DoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestOf_Properties checks on random texts that normalization forms of Unicode, what is invisible, and
-// a second normalization change nothing.
+// TestOf_Properties checks on random texts that normalization forms of Unicode, what is invisible,
+// and a second normalization change nothing.
 func TestOf_Properties(t *testing.T) {
 	k := Key{1}
 	ignorable := rapid.SampledFrom([]string{"\u00ad", "\u034f", "\u061c", "\u115f", "\u180b", "\u200b", "\u200d", "\u202e", "\u2060", "\u3164", "\ufe0f", "\ufeff", "\uffa0", "\U0001d173", "\U000e0000", "\U000e0fff", "\u0301", "\u0489"})
@@ -173,7 +199,8 @@ func TestOf_Properties(t *testing.T) {
 	})
 }
 
-// FuzzOf checks that no text causes a panic, and that the similar form depends on the exact one only.
+// FuzzOf checks that no text causes a panic, and that the similar form depends on the exact one
+// only.
 func FuzzOf(f *testing.F) {
 	for _, seed := range []string{"", "\xff", "@a b", "x7k2p", "a x7k2p 9", "\U0010ffff", "\xed\xa0\x80", "ﷺ", "각"} {
 		f.Add(seed)

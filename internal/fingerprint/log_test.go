@@ -26,8 +26,8 @@ type repeated struct {
 	othersOnly, ownOnly int // of them, those whose text differs from each earlier one byte for byte
 }
 
-// TestOf_RealLog counts repetitions in 5,000 lines that Twitch sent in 2019, from go-twitch-irc's own
-// test data.
+// TestOf_RealLog counts repetitions in 5,000 lines that Twitch sent in 2019, from go-twitch-irc's
+// own test data.
 func TestOf_RealLog(t *testing.T) {
 	messages := realLog(t)
 	for _, c := range []struct {
@@ -56,8 +56,8 @@ func TestOf_RealLog(t *testing.T) {
 	}
 }
 
-// repetitions counts the repetitions, and the messages that have at least length characters. It calls
-// pair for an earlier message and one that repeats it only by normalization.
+// repetitions counts the repetitions, and the messages that have at least length characters. It
+// calls pair for an earlier message and one that repeats it only by normalization.
 func repetitions(messages []chat.Message, similar bool, length int, pair func(earlier, m chat.Message)) (r repeated, counted int) {
 	k := fingerprint.Key{1}
 	earlier := map[fingerprint.Print][]chat.Message{}

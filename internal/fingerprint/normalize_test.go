@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestDecode checks decode against the standard library: each code point, and each pair of bytes with
-// what may follow.
+// TestDecode checks decode against the standard library: each code point, and each pair of bytes
+// with what may follow.
 func TestDecode(t *testing.T) {
 	check := func(text string) {
 		c, size := decode(text)

@@ -64,8 +64,8 @@ func inWord(c class) bool {
 	return c == digit || c >= letter
 }
 
-// lastWord returns where the last word begins, or -1 if there is none. A word consists of letters and
-// digits, with at least one letter.
+// lastWord returns where the last word begins, or -1 if there is none. A word consists of letters
+// and digits, with at least one letter.
 func lastWord(text []char) int {
 	letters := false
 	for i := len(text) - 1; i >= 0; i-- {

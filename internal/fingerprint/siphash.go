@@ -25,8 +25,8 @@ func (k *Key) sum(chars []char) [16]byte {
 	return newSip(k).blocks(words[:n+1]).sum()
 }
 
-// sip is the state of SipHash-2-4 with a result of 128 bits, by Jean-Philippe Aumasson and Daniel J.
-// Bernstein (https://www.aumasson.jp/siphash/siphash.pdf).
+// sip is the state of SipHash-2-4 with a result of 128 bits, by Jean-Philippe Aumasson and Daniel
+// J. Bernstein (https://www.aumasson.jp/siphash/siphash.pdf).
 type sip struct{ v0, v1, v2, v3 uint64 }
 
 func newSip(k *Key) sip {

@@ -7,8 +7,8 @@ import (
 )
 
 // TestSip_Vectors checks the published results of SipHash-2-4 with 128 bits: vectors_sip128 in
-// vectors.h of https://github.com/veorq/SipHash. The key is 00 01 … 0f; the n-th text is the n bytes
-// 00 01 ….
+// vectors.h of https://github.com/veorq/SipHash. The key is 00 01 … 0f; the n-th text is the n
+// bytes 00 01 ….
 func TestSip_Vectors(t *testing.T) {
 	var k Key
 	for i := range k {

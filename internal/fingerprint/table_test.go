@@ -121,8 +121,8 @@ func exactOf(c rune) string {
 	}
 }
 
-// foldCase is full case folding. In golang.org/x/text, the capitals of Cherokee become small, and the
-// small ones capital; Unicode folds to capitals.
+// foldCase is full case folding. In golang.org/x/text, the capitals of Cherokee become small, and
+// the small ones capital; Unicode folds to capitals.
 func foldCase(text string) string {
 	var folded strings.Builder
 	for _, c := range text {
