@@ -65,6 +65,8 @@ func TestForms(t *testing.T) {
 		{"buy it now x7k2p", "buy it now x7k2p", "buyitnow"},
 		{"buy it now [x7k2p] #9 qwrtp", "buy it now [x7k2p] #9 qwrtp", "buyitnow"},
 		{"buy it now x7k2p a1b2c d3e4f", "buy it now x7k2p a1b2c d3e4f", "buyitnowxkp"},
+		{"buy x7k2p qwrtp", "buy x7k2p qwrtp", "buyxkp"},
+		{"buy it bcdfghjklmnpq", "buy it bcdfghjklmnpq", "buyitbcdfghjklmnpq"},
 		{"akrtzpo x7k2p", "akrtzpo x7k2p", "akrtzpo"},
 		{"x7k2p", "x7k2p", "xkp"},
 		{"buy it akrtzpo", "buy it akrtzpo", "buyit"},
