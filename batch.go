@@ -73,7 +73,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		c.Request.Latest = b.guard.present.Note(c.Request.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, c.Request.Roles, b.guard.isDegraded())
-	if b.channel.texts.Load() != nil && !c.Request.Exempt {
+	if b.guard.channels.needsPrint(b.channel, &c.Request) {
 		v.Print = b.guard.printOf(m)
 	}
 	c.User = m.User.ID
@@ -135,6 +135,9 @@ func (b *batch) reopen(first int) {
 	for i := first; i < b.count; i++ {
 		q := &b.cases[i].Request
 		_ = b.messages[i].fillRequest(q, q.At, policy) // the message has been checked: there is no error
+		if b.guard.channels.needsPrint(b.channel, q) {
+			b.verdicts[i].Print = b.guard.printOf(b.messages[i])
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, q.Roles, g.isDegraded())
-	if c.texts.Load() != nil && !q.Exempt {
+	if g.channels.needsPrint(c, &q) {
 		v.Print = g.printOf(m)
 	}
 	if g.channels.exact {
@@ -187,7 +187,10 @@ func (v *Verdict) fillCommon(m *Message, at time.Time, roles limits.Roles, degra
 // decide fills in the limits' decision about a message judged at the given time.
 func (v *Verdict) decide(d *limits.Decision, at int64) {
 	v.Spent, v.Late = int(d.Taken), time.Duration(d.At-at)
-	if v.Exempt = d.Exempt; d.Limit == nil {
+	if v.Exempt = d.Exempt; v.Exempt {
+		v.Print = TextPrint{}
+	}
+	if d.Limit == nil {
 		return // exempt, or no limits
 	}
 	if d.Low {

@@ -92,6 +92,12 @@ func (g *Guard) TextPrint(text string) TextPrint {
 	}
 }
 
+// needsPrint reports whether a message in a channel may count in limits on repeated text. An
+// override may withdraw an exemption; with shared.Exact, only the store may know of it.
+func (cs *channels) needsPrint(c *channel, q *limits.Request) bool {
+	return c.texts.Load() != nil && (!q.Exempt || cs.exact || c.table.HasOwn())
+}
+
 // printOf returns the print of a message.
 func (g *Guard) printOf(m *Message) (p TextPrint) {
 	if m.Print != nil {
@@ -116,21 +122,21 @@ type textTables []textTable
 // textMemory is the part of Options.MaxMemory that each textTable may use.
 const textMemory = 5
 
-// withSets returns the tables for the sets of a policy. It keeps those whose SameText stays.
+// withSets returns the tables for the sets of a policy. It keeps those whose SameText stays, before
+// new ones: decisions by the old tables and by the next ones must lock them in the same order.
 func (old textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.Changes) (next textTables) {
-	for _, set := range sets.Texts() {
-		same := *set.Text()
-		at := slices.IndexFunc(old, func(t textTable) bool { return t.same == same })
-		if at >= 0 {
-			changes.Apply(old[at].table, set)
-			next = append(next, old[at])
+	for _, t := range old {
+		if set := sets.OfText(t.same); set != nil {
+			changes.Apply(t.table, set)
+			next = append(next, t)
 		} else {
-			next = append(next, textTable{same, same.Prefix(), cs.newTable(set, max(1, cs.maxMemory/textMemory))})
+			t.table.LeaveBudget()
 		}
 	}
-	for _, t := range old {
-		if !slices.ContainsFunc(next, func(n textTable) bool { return n.table == t.table }) {
-			t.table.LeaveBudget()
+	for _, set := range sets.Texts() {
+		same := *set.Text()
+		if !slices.ContainsFunc(old, func(t textTable) bool { return t.same == same }) {
+			next = append(next, textTable{same, same.Prefix(), cs.newTable(set, max(1, cs.maxMemory/textMemory))})
 		}
 	}
 	return next
@@ -139,7 +145,7 @@ func (old textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.
 // find returns the table that has a row, or nil if there is none.
 func (ts textTables) find(key string) *limits.Table {
 	for _, t := range ts {
-		if len(key) > len(t.prefix) && key[:len(t.prefix)] == t.prefix {
+		if _, ok := limits.HashIn(t.prefix, key); ok {
 			return t.table
 		}
 	}

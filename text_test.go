@@ -1,10 +1,13 @@
 package chatguard
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/state"
 )
 
 const pasted = "join my channel, it is the best"
@@ -272,5 +275,136 @@ func TestRepeatedText_Mistakes(t *testing.T) {
 	g := textGuard(t)
 	if _, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "\x1fuet12.x"}}); err != errTextID {
 		t.Errorf("a user with the key of a text: %v", err)
+	}
+}
+
+// An override that takes a moderator's exemption away lets limits on repeated text count, too.
+func TestRepeatedText_NotExempt(t *testing.T) {
+	g := textGuard(t, repeats("copies", PerText))
+	m := Message{ChannelID: "1", User: User{ID: "1", Roles: Roles{RoleModerator}}, Text: pasted}
+	if err := g.SetUserOverride(t.Context(), m.Key(), UserOverride{Exempt: ExemptNever}); err != nil {
+		t.Fatal(err)
+	}
+	verdicts := make([]Verdict, 2)
+	if err := g.CheckAll(t.Context(), []Message{m, m}, verdicts); err != nil {
+		t.Fatal(err)
+	}
+	peeked, err := g.Peek(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLimit(t, peeked, "copies")
+	v, err := g.Check(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLimit(t, v, "copies")
+	m.User.ID = "2" // another moderator
+	if v, err = g.Check(t.Context(), m); err != nil || !v.Exempt || !v.Print.IsZero() {
+		t.Errorf("an exempt moderator: %+v, %v", v, err)
+	}
+}
+
+// Whatever order the limits of a policy have, decisions lock the rows of a channel in the same
+// order. Otherwise two of them could wait for each other during a change.
+func TestRepeatedText_OrderOfTables(t *testing.T) {
+	a, b, c := repeats("a", PerUserText), repeats("b", PerText), repeats("c", PerText)
+	c.Similar = true
+	g := textGuard(t, a, b)
+	say(t, g, "7", pasted)
+	tables := func() (names []string) {
+		for _, table := range *g.channels.known.find("1").texts.Load() {
+			names = append(names, table.prefix)
+		}
+		return names
+	}
+	before := tables()
+	for _, list := range [][]Limit{{b, a}, {c, b, a}, {b}, {a, b}} {
+		if err := g.SetPolicy(Policy{Limits: list}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := tables(); before[0] != after[1] || before[1] != after[0] {
+		t.Errorf("%q became %q: the table that stayed isn't first", before, after)
+	}
+}
+
+// No method takes a user for a text.
+func TestRepeatedText_UserIDs(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText))
+	v := say(t, g, "7", pasted)
+	id := g.channels.known.find("1").textKeys(&g.channels.textKey, &v.Print, "7")[0]
+	m, ctx := Message{ChannelID: "1", User: User{ID: id}, Text: pasted}, t.Context()
+	for name, err := range map[string]error{
+		"Validate": m.Validate(), "CheckAll": g.CheckAll(ctx, []Message{m}, make([]Verdict, 1)), "Reset": g.Reset(ctx, m.Key()),
+		"Refund":          g.Refund(ctx, Verdict{ChannelID: "1", UserID: id, Spent: 1, At: textStart}),
+		"SetUserOverride": g.SetUserOverride(ctx, m.Key(), UserOverride{Exempt: ExemptAlways}),
+		"Check":           second(g.Check(ctx, m)), "Peek": second(g.Peek(ctx, m)), "Grant": second(g.Grant(ctx, m.Key(), "", 1)),
+		"Pardon": second(g.Pardon(ctx, Verdict{ChannelID: "1", UserID: id, At: textStart})), "UserOverride": second(g.UserOverride(ctx, m.Key())),
+		"Reserve": second(g.Reserve(ctx, m)), "Wait": second(g.Wait(ctx, m)),
+	} {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if own := say(t, g, "7", pasted); !own.Allowed || own.Remaining != 0 {
+		t.Errorf("then the author's second message: %+v", own)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A store's row with the key of a text that nobody has written, or of a user's strikes in place of a
+// text's usage, has no effect.
+func TestRepeatedText_DamagedRows(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText))
+	v := say(t, g, "7", pasted)
+	c := g.channels.known.find("1")
+	key := c.textKeys(&g.channels.textKey, &v.Print, "7")[0]
+	var row state.Row
+	for r := range g.State().Dirty().Rows() {
+		if r.UserID == key {
+			row = r
+		}
+	}
+	users := (*c.texts.Load())[0].table.Users()
+	for _, bad := range []string{key[:len(key)-1], key + "A", key[:len(key)-1] + "_", key[:6] + "\n" + key[7:], key[:6] + "_" + key[7:], "\x1fuet13" + key[6:], "\x1f"} {
+		row.UserID = bad
+		if err := g.State().Restore(row, textStart); err != nil {
+			t.Errorf("%q: %v", bad, err)
+		}
+		if gone, err := g.State().Forgotten(row, textStart.Add(time.Hour)); err != nil || !gone {
+			t.Errorf("%q: forgotten %v, %v", bad, gone, err)
+		}
+	}
+	row.UserID = key
+	for limit, data := range map[string]string{"": "\x02\x00\x00\x05\x05\x05\x01", "+": "\x02\xff{\"exemption\":1}"} {
+		row.Limit, row.Data = limit, []byte(data)
+		if err := g.State().Restore(row, textStart); err != nil {
+			t.Errorf("%q: %v", limit, err)
+		}
+	}
+	if table := (*c.texts.Load())[0].table; table.Users() != users || table.HasOwn() {
+		t.Errorf("%d rows of texts, want %d", table.Users(), users)
+	}
+}
+
+// However long and strange a text is, it has a print, and its cost is bounded.
+func TestRepeatedText_StrangeTexts(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText), repeats("copies", PerText))
+	for name, text := range map[string]string{
+		"four-byte characters": strings.Repeat("😀🎉", 250), "invalid UTF-8": strings.Repeat("\xff\xfe", 20) + "and then some text", "a megabyte": strings.Repeat("all the same words ", 1<<16),
+		"invisible": strings.Repeat("\u200b", 1<<20), "cut": strings.Repeat("ab cd", 20) + "\xf0\x9f",
+	} {
+		for range 2 {
+			wantLimit(t, say(t, g, name, text), "")
+		}
+		want := "again"
+		if name == "invisible" { // it is empty
+			want = ""
+		}
+		if v := say(t, g, name, text); v.Limit != want || v.Print.IsZero() != (want == "") {
+			t.Errorf("%s: %+v", name, v)
+		}
 	}
 }

@@ -136,7 +136,7 @@ func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *he
 
 // lock is Table.lock for the row.
 func (o *Place) lock(p *place) (open bool) {
-	if o.Table.text {
+	if o.Table.isText() {
 		o.Table.fillText(o.Text, p)
 		return o.Table.lockPlace(p)
 	}

@@ -10,7 +10,8 @@ import (
 type Batch struct {
 	table *Table
 	taken []takenRow
-	named []string // the IDs of the taken users with names, and keys of texts, in the order of taken
+	named []string // the IDs of the taken users with names, in the order of taken
+	lows  []uint64 // the rest of the keys of the taken texts, in the order of taken
 	last  int64
 }
 
@@ -85,7 +86,10 @@ func (b *Batch) take(s *shard, e *encoder) {
 		key := row[wordUser]
 		b.taken = append(b.taken, takenRow{identityOf(key), version(row)})
 		user := s.idOf(row)
-		if key&namedKey != 0 || s.table.text {
+		switch {
+		case s.set.low > 0:
+			b.lows = append(b.lows, row[s.set.low])
+		case key&namedKey != 0:
 			b.named = append(b.named, user)
 		}
 		b.last = max(b.last, int64(row[wordLast]))
@@ -136,14 +140,13 @@ func (b *Batch) giveBack(kept bool) {
 	}
 	var s *shard // locked
 	named := b.named
-	for _, taken := range b.taken {
-		name := ""
-		if taken.key&namedKey != 0 || b.table.text {
+	for i, taken := range b.taken {
+		name, low := "", uint64(0)
+		switch {
+		case b.lows != nil:
+			low = b.lows[i]
+		case taken.key&namedKey != 0:
 			name, named = named[0], named[1:]
-		}
-		low := uint64(0)
-		if b.table.text {
-			low, name = hashIn(name)[1], ""
 		}
 		if s = b.table.lockNext(s, hash(taken.key)); s == nil {
 			return // the table is closed

@@ -14,6 +14,9 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	if err != nil {
 		return err
 	}
+	if t.isText() && (row.Limit == standingRow || row.Limit == givenRow) {
+		return nil // nobody's
+	}
 	if !t.stored.Load() {
 		t.stored.Store(true)
 		t.touched.Store(true) // makes Dirty examine a restored table

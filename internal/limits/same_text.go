@@ -92,18 +92,23 @@ func (t *SameText) Key(text Hash) string { return text.key(t.Prefix()) }
 
 func (h Hash) key(prefix string) string {
 	b := binary.BigEndian.AppendUint64(nil, h[0])
-	return prefix + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(b, h[1]))
+	return prefix + strictBase64.EncodeToString(binary.BigEndian.AppendUint64(b, h[1]))
 }
 
-// hashIn returns the hash in the key of a row. It is zero if that can't be read, and no text has
-// that.
-func hashIn(key string) Hash {
-	_, text, _ := strings.Cut(key, ".")
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(b) != 16 {
-		return Hash{}
+// strictBase64 accepts only what it writes, so that a text has one key.
+var strictBase64 = base64.RawURLEncoding.Strict()
+
+// HashIn returns the hash in the key of a row that begins with the prefix of a SameText. ok is
+// false unless SameText.Key returns such a key.
+func HashIn(prefix, key string) (h Hash, ok bool) {
+	text, ok := strings.CutPrefix(key, prefix)
+	var b [18]byte // what 24 characters decode to, in case there are line breaks among them
+	if !ok || len(text) != strictBase64.EncodedLen(16) {
+		return h, false
 	}
-	return HashOf([16]byte(b))
+	n, err := strictBase64.Decode(b[:], []byte(text))
+	h = HashOf([16]byte(b[:16]))
+	return h, err == nil && n == 16 && b[0]&0x80 == 0
 }
 
 // Prefix returns the beginning of the keys of the rows. It differs between SameTexts, and is the
@@ -122,11 +127,20 @@ func (t *SameText) Prefix() string {
 	return string(TextMark) + who + how + what + strconv.Itoa(t.FromLength) + "."
 }
 
-// OfKey returns the set whose rows have a key, which begins with TextMark. It returns nil if there
-// is none.
+// OfKey returns the set that has the row of a repeated text with that key, or nil if there is none.
 func (s *Sets) OfKey(key string) *Set {
 	for _, set := range s.Texts() {
-		if strings.HasPrefix(key, set.text.Prefix()) {
+		if _, ok := HashIn(set.prefix, key); ok {
+			return set
+		}
+	}
+	return nil
+}
+
+// OfText returns the set with a SameText, or nil if there is none.
+func (s *Sets) OfText(text SameText) *Set {
+	for _, set := range s.Texts() {
+		if *set.text == text {
 			return set
 		}
 	}

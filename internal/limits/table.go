@@ -19,6 +19,7 @@ type Table struct {
 	personals atomic.Int64              // users with a personal record
 	dropped   *Dropped
 	shards    atomic.Int32
+	prefix    string // of the keys of rows of repeated text; empty if they are of users
 
 	budget  *Budget       // nil if the table shares no memory
 	counted atomic.Int64  // bytes that the budget counts
@@ -34,7 +35,6 @@ type Table struct {
 	// is closed. A goroutine that holds a shard may only try to lock it.
 	mu    sync.Mutex
 	set   *Set
-	text  bool // the rows are of repeated text
 	notes bool // see CountUnsent
 	swept int  // directory index of the next shard to sweep
 }
@@ -43,7 +43,7 @@ type Table struct {
 // bytes at most. However small memory is, the table keeps one user in each of its shards. It counts
 // the rows that it drops in dropped.
 func NewTable(set *Set, memory int64, dropped *Dropped) *Table {
-	t := &Table{set: set, text: set.text != nil, memory: max(1, memory), dropped: dropped}
+	t := &Table{set: set, prefix: set.prefix, memory: max(1, memory), dropped: dropped}
 	t.first.table, t.first.set, t.first.width = t, set, set.width
 	t.shards.Store(1)
 	return t
@@ -51,6 +51,9 @@ func NewTable(set *Set, memory int64, dropped *Dropped) *Table {
 
 // Users returns how many users have a row.
 func (t *Table) Users() int { return int(t.users.Load()) }
+
+// isText reports whether the rows are of repeated text.
+func (t *Table) isText() bool { return t.prefix != "" }
 
 // HasOwn reports whether any user has a personal record: an override, grants or pardons.
 func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
@@ -88,8 +91,9 @@ func (t *Table) lockPlace(p *place) (open bool) {
 
 // fillPlace fills in p with the key and the shard of a user.
 func (t *Table) fillPlace(user string, p *place) {
-	if t.text {
-		t.fillText(hashIn(user), p)
+	if t.isText() {
+		text, _ := HashIn(t.prefix, user)
+		t.fillText(text, p)
 		return
 	}
 	var numeric bool

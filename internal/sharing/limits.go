@@ -1,7 +1,7 @@
 package sharing
 
 import (
-	"strings"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -79,16 +79,22 @@ func (c *Channel) Change(sets *limits.Sets, at int64) {
 
 // changeTexts changes the limits on repeated text.
 func (c *Channel) changeTexts(sets *limits.Sets, at int64) {
+	var before []textScope
+	if known := c.texts.Load(); known != nil {
+		before = *known
+	}
 	var next []textScope
 	for _, set := range sets.Texts() {
 		t := textScope{set.Text().Prefix(), &scope{set, at}}
-		if before := c.text(t.prefix); before != nil {
-			t.set = set.After(before.set, at)
+		if i := slices.IndexFunc(before, func(b textScope) bool { return b.prefix == t.prefix }); i >= 0 {
+			t.set = set.After(before[i].set, at)
 		}
 		next = append(next, t)
 	}
-	if c.texts.Store(nil); len(next) > 0 {
+	if next != nil {
 		c.texts.Store(&next)
+	} else {
+		c.texts.Store(nil)
 	}
 }
 
@@ -99,7 +105,7 @@ func (c *Channel) text(key string) *scope {
 		return nil
 	}
 	for _, t := range *texts {
-		if strings.HasPrefix(key, t.prefix) {
+		if _, ok := limits.HashIn(t.prefix, key); ok {
 			return t.scope
 		}
 	}
