@@ -71,6 +71,10 @@ func TestGuards_EveryAlgorithm(t *testing.T) {
 	scopes[2].Per, scopes[3].Per, scopes[5].Per, scopes[4].CountThrottled = chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere, true
 	scopes[0].Roles = map[chatguard.Role]chatguard.Override{"subscriber": {Burst: 9}}
 	policies["scopes"] = enforced(scopes...)
+	texts := everyAlgorithm()
+	texts[0].Per, texts[2].Per, texts[4].Per, texts[7].Per, texts[8].Per = chatguard.PerText, chatguard.PerUserText, chatguard.PerUserText, chatguard.PerText, chatguard.PerText
+	texts[0].Similar, texts[4].FromLength, texts[7].Strikes = true, 3, true
+	policies["texts"] = enforced(texts...)
 	for name, policy := range policies {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +85,7 @@ func TestGuards_EveryAlgorithm(t *testing.T) {
 			for i := range 400 {
 				at = at.Add(time.Duration(random.IntN(2500)) * time.Millisecond)
 				m := chatguard.Message{
-					ChannelID: "lobby", SentAt: at, Cost: 1 + random.IntN(3),
+					ChannelID: "lobby", SentAt: at, Cost: 1 + random.IntN(3), Text: "a text with a number: " + strconv.Itoa(random.IntN(3)),
 					User: chatguard.User{ID: strconv.Itoa(random.IntN(3)), Roles: chatguard.Roles{[]chatguard.Role{chatguard.RoleEveryone, "subscriber"}[random.IntN(2)]}},
 				}
 				want, err := one.Check(t.Context(), m)

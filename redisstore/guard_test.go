@@ -26,7 +26,7 @@ func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts O
 	t.Helper()
 	for range n {
 		s := open(t, url, opts)
-		g, err := chatguard.New(policy, &chatguard.Options{Shared: s, SharedMode: mode})
+		g, err := chatguard.New(policy, &chatguard.Options{Shared: s, SharedMode: mode, TextKey: [16]byte{1}})
 		must(t, err)
 		stop := run(t, s, g.Shared())
 		nodes = append(nodes, node{g, s, func() { stop(); s.Close() }})
@@ -63,7 +63,7 @@ func enforced(limits ...chatguard.Limit) chatguard.Policy {
 // alone returns a node that shares nothing.
 func alone(t testing.TB, policy chatguard.Policy) node {
 	t.Helper()
-	g, err := chatguard.New(policy, nil)
+	g, err := chatguard.New(policy, &chatguard.Options{TextKey: [16]byte{1}})
 	must(t, err)
 	return node{Guard: g}
 }

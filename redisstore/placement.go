@@ -16,10 +16,11 @@ type Placement int
 
 const (
 	// PlaceByUser keeps the rows of a user in all channels in one slot, so that users spread over
-	// all shards. It suits policies without PerChannel or PerEverywhere limits.
+	// all shards. It suits policies without limits on a channel, on all channels or on repeated text.
 	PlaceByUser Placement = iota
-	// PlaceByChannel keeps the rows of a channel and of its users in one slot. It suits policies
-	// with PerChannel limits, but without PerUserEverywhere or PerEverywhere limits.
+	// PlaceByChannel keeps the rows of a channel, of its users and of its texts in one slot. It suits
+	// policies with PerChannel, PerUserText or PerText limits, but without PerUserEverywhere or
+	// PerEverywhere limits.
 	PlaceByChannel
 	// PlaceTogether keeps the whole namespace in one slot, so in one shard. It suits every policy.
 	PlaceTogether
@@ -49,6 +50,8 @@ func (o *Options) CheckPlacement(policies ...chatguard.Policy) error {
 		who = "which counts a user in all channels"
 	case chatguard.PerEverywhere:
 		who = "which all channels share"
+	case chatguard.PerUserText, chatguard.PerText:
+		who = "which counts each text of a channel"
 	}
 	return fmt.Errorf("redisstore: on a Cluster, %s as %s doesn't suit the limit %q, %s: set it to %s, and another %s, on all nodes",
 		o.nameOf(o.Placement.name()), o.nameOf("Placement"), limit.Name, who, o.nameOf(PlacementFor(policies...).name()), o.nameOf("Namespace"))
@@ -63,7 +66,7 @@ func (o *Options) misplaced() string {
 // unsuited returns a limit that has rows in other slots than the user's row in the channel; nil if
 // there is none.
 func (p Placement) unsuited(policies []chatguard.Policy) *chatguard.Limit {
-	elsewhere := inner.IsShared
+	elsewhere := func(s chatguard.Scope) bool { return inner.IsShared(s) || s == chatguard.PerUserText }
 	switch p {
 	case PlaceByChannel:
 		elsewhere = inner.InAllChannels

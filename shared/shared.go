@@ -67,7 +67,8 @@ type Swap struct {
 
 // Row is one row of a Swap. ChannelID and UserID are its key. An empty ChannelID means
 // PerUserEverywhere limits, an empty UserID means PerChannel limits, and if both are empty,
-// PerEverywhere limits.
+// PerEverywhere limits. A UserID that begins with the control character U+001F isn't a user: the
+// rest identifies a repeated text, by a keyed hash, for PerUserText and PerText limits.
 type Row struct {
 	ChannelID, UserID string
 	// Was and Is are the row before and after the swap; nil means no row. No two writes of a row

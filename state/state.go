@@ -14,8 +14,10 @@ import (
 
 // Row is part of one user's state, in an opaque form for a store. ChannelID, UserID and Limit are
 // its key. An empty ChannelID means PerUserEverywhere limits, an empty UserID means PerChannel
-// limits, and if both are empty, PerEverywhere limits. If Limit is not the name of a limit, the row
-// holds the user's strikes, or the user's override and grants.
+// limits, and if both are empty, PerEverywhere limits. A UserID that begins with the control
+// character U+001F isn't a user: the rest identifies a repeated text, by a keyed hash, for
+// PerUserText and PerText limits. If Limit is not the name of a limit, the row holds the user's
+// strikes, or the user's override and grants.
 type Row struct {
 	ChannelID, UserID, Limit string
 	Data                     []byte

@@ -59,10 +59,13 @@ func seeded(seed, stream uint64) func(n int) int {
 	}
 }
 
+// testKey is the Options.TextKey of nodes.
+var testKey = [16]byte{1}
+
 // connect returns a node's connection, and a Guard that uses it.
 func (f *fakeServer) connect(policy chatguard.Policy, clock func() time.Time) (*fakeShared, *chatguard.Guard) {
 	node := &fakeShared{server: f, number: uint8(len(f.guards)), clock: clock, timeout: time.Minute}
-	guard, err := chatguard.New(policy, &chatguard.Options{Shared: node})
+	guard, err := chatguard.New(policy, &chatguard.Options{Shared: node, TextKey: testKey})
 	if err != nil {
 		panic(err)
 	}

@@ -23,9 +23,26 @@ func withServer(p chatguard.Policy) chatguard.Policy {
 	return p
 }
 
+// withText adds limits on repeated text.
+func withText(p chatguard.Policy) chatguard.Policy {
+	for _, per := range []chatguard.Scope{chatguard.PerUserText, chatguard.PerText} {
+		p.Limits = append(p.Limits, chatguard.Limit{Name: per.String(), Per: per, Algorithm: chatguard.FixedWindow, Messages: 100_000, Every: time.Minute})
+	}
+	return p
+}
+
+func withoutText(p chatguard.Policy) chatguard.Policy { return p }
+
+// fromOtherLength is withText with other rows for the texts.
+func fromOtherLength(p chatguard.Policy) chatguard.Policy {
+	p = withText(p)
+	p.Limits[len(p.Limits)-1].FromLength, p.Limits[len(p.Limits)-2].FromLength = 5, 6
+	return p
+}
+
 // An exchange writes many rows in one round trip, also if they share a flight.
 func TestExchange_SharedFlight(t *testing.T) {
-	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly()), withServer(dayOnly())} {
+	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly()), withServer(dayOnly()), withText(dayOnly())} {
 		for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
 			node := &fakeShared{server: newFakeServer(), clock: sharedNoon, timeout: time.Minute, away: true}
 			guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: mode})
@@ -74,14 +91,16 @@ func (s *slowRows) count(swaps []*shared.Swap, n int) {
 // Limits of another scope, which come into force during a swap, don't let another swap of the same
 // row begin.
 func TestShared_ScopesChangeDuringSwap(t *testing.T) {
-	for i := range 4 {
-		mode, change := [...]shared.Mode{shared.Exact, shared.Synchronised}[i%2], withRoom
-		if i >= 2 {
-			change = withServer
-		}
+	for i := range 10 {
+		mode := [...]shared.Mode{shared.Exact, shared.Synchronised}[i%2]
+		change := []func(chatguard.Policy) chatguard.Policy{withRoom, withServer, withText, withoutText, fromOtherLength}[i/2]
 		synctest.Test(t, func(t *testing.T) {
 			node := &slowRows{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}, swaps: map[chatguard.Key]int{}}
-			guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, SharedMode: mode})
+			policy := dayOnly()
+			if i >= 6 {
+				policy = withText(policy)
+			}
+			guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: mode})
 			var wg sync.WaitGroup
 			for range 2 {
 				wg.Go(func() {

@@ -137,10 +137,13 @@ func checkEach(t *testing.T, g *chatguard.Guard, users int) {
 
 func check(t *testing.T, g *chatguard.Guard, user string) chatguard.Verdict {
 	t.Helper()
-	v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}})
+	v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}, Text: pasted})
 	must(t, err)
 	return v
 }
+
+// pasted is the text of messages, for limits on repeated text.
+const pasted = "the same text each time"
 
 // A policy change converts rows as a single Guard does, and everyone sees it at the next message.
 func TestShared_SetPolicy(t *testing.T) {

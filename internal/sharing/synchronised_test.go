@@ -20,7 +20,7 @@ func synchronised(t *testing.T, n int, policy chatguard.Policy, clock func() tim
 	server = newFakeServer()
 	for i := range n {
 		node := &fakeShared{server: server, number: uint8(i), clock: clock, timeout: time.Minute}
-		guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: shared.Synchronised})
+		guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: shared.Synchronised, TextKey: testKey})
 		server.guards = append(server.guards, guard)
 		nodes, guards = append(nodes, node), append(guards, guard)
 	}
