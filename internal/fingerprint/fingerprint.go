@@ -4,8 +4,6 @@
 // and imports only the standard library.
 package fingerprint
 
-import "encoding/binary"
-
 // A Key is the secret of an installation. Without it, nobody can tell from a print which text it
 // is of, or find texts that share one. The zero Key works, and is no secret.
 type Key [16]byte
@@ -66,16 +64,4 @@ func (f *form) print(k *Key) Print {
 		return Print{}
 	}
 	return Print{Hash: k.sum(f.chars[:f.length]), Length: f.length}
-}
-
-// With returns the hash of a text by one author: of a hash and an ID.
-func (k *Key) With(text [16]byte, authorID string) [16]byte {
-	h := newHash(k)
-	h.block(binary.LittleEndian.Uint64(text[:8]))
-	h.block(binary.LittleEndian.Uint64(text[8:]))
-	h.length = uint64(len(text))
-	for i := range len(authorID) {
-		h.add(uint64(authorID[i]), 1)
-	}
-	return h.sum()
 }

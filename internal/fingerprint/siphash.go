@@ -25,6 +25,20 @@ func (k *Key) sum(chars []char) [16]byte {
 	return newSip(k).blocks(words[:n+1]).sum()
 }
 
+// With returns the hash of a text by one author: of the hash of the text, and the author's ID.
+func (k *Key) With(text [16]byte, authorID string) [16]byte {
+	s := newSip(k).blocks([]uint64{binary.LittleEndian.Uint64(text[:8]), binary.LittleEndian.Uint64(text[8:])})
+	rest := authorID
+	for ; len(rest) >= 8; rest = rest[8:] {
+		s = s.blocks([]uint64{binary.LittleEndian.Uint64([]byte(rest[:8]))})
+	}
+	last := uint64(len(text)+len(authorID)) << 56
+	for i := range len(rest) {
+		last |= uint64(rest[i]) << (8 * i)
+	}
+	return s.blocks([]uint64{last}).sum()
+}
+
 // sip is the state of SipHash-2-4 with a result of 128 bits, by Jean-Philippe Aumasson and Daniel
 // J. Bernstein (https://www.aumasson.jp/siphash/siphash.pdf).
 type sip struct{ v0, v1, v2, v3 uint64 }
