@@ -44,8 +44,8 @@ const (
 // end.
 //
 // The similar form is made of the exact one. It has Latin letters instead of their look-alikes.
-// Names with "@" at the beginning, up to two random words at the end, digits, punctuation and
-// spaces are left out.
+// Names with "@" at the beginning, up to two random words at the end, emoji and other symbols at
+// both ends, digits, punctuation and spaces are left out.
 func (k *Key) Of(text string, exact, similar bool) (p Prints) {
 	var f form
 	f.normalize(text)

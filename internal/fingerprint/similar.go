@@ -19,7 +19,23 @@ func (f *form) reduce() {
 			n++
 		}
 	}
-	f.length = n
+	begin, end := inner(f.chars[:n])
+	f.length = copy(f.chars[:], f.chars[begin:end])
+}
+
+// inner returns the part of a text without the symbols at its ends, such as emoji. A text of
+// symbols only stays whole.
+func inner(text []char) (begin, end int) {
+	for begin < len(text) && text[begin].class() == symbol {
+		begin++
+	}
+	if begin == len(text) {
+		return 0, len(text)
+	}
+	for end = len(text); text[end-1].class() == symbol; {
+		end--
+	}
+	return begin, end
 }
 
 // names returns where the text begins after the names with "@" at its beginning. If the text has
