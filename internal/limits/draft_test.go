@@ -14,18 +14,18 @@ import (
 // sharedRows does with rows as bytes what a world does with tables.
 type sharedRows struct {
 	rt    *rapid.T
-	sets  Sets
+	sets  map[plainGroup]*Set
 	since int64
 	data  map[plainKey][]byte
 	seq   uint64
 }
 
-func newSharedRows(rt *rapid.T, sets Sets) *sharedRows {
+func newSharedRows(rt *rapid.T, sets map[plainGroup]*Set) *sharedRows {
 	return &sharedRows{rt: rt, sets: sets, data: map[plainKey][]byte{}}
 }
 
 func (s *sharedRows) read(key plainKey) *Row {
-	row, err := ReadRow(s.sets[key.scope], s.since, s.data[key])
+	row, err := ReadRow(s.sets[key.plainGroup], s.since, s.data[key])
 	if err != nil {
 		s.rt.Fatalf("%+v: %v", key, err)
 	}
@@ -34,7 +34,7 @@ func (s *sharedRows) read(key plainKey) *Row {
 
 func (s *sharedRows) draft(at int64, keys ...plainKey) (drafts []*Draft, orders []map[string]int) {
 	for _, key := range keys {
-		drafts = append(drafts, NewDraft(s.sets[key.scope], s.read(key), at))
+		drafts = append(drafts, NewDraft(s.sets[key.plainGroup], s.read(key), at))
 	}
 	return drafts, make([]map[string]int, len(keys))
 }
@@ -51,10 +51,8 @@ func (s *sharedRows) write(at int64, drafts []*Draft, keys ...plainKey) {
 
 // keys returns the rows that a message of the user uses.
 func (s *sharedRows) keys(w *world, user string) (keys []plainKey) {
-	for scope, set := range s.sets {
-		if set != nil {
-			keys = append(keys, w.oracle.key(Scope(scope), user))
-		}
+	for _, group := range w.oracle.groups() {
+		keys = append(keys, w.oracle.key(group, user))
 	}
 	return keys
 }
@@ -64,7 +62,7 @@ func (s *sharedRows) judge(w *world, user string, q Request) (d Decision) {
 	keys := s.keys(w, user)
 	var known []SeenRow
 	for _, key := range keys {
-		known = append(known, SeenRow{Set: s.sets[key.scope], Row: s.read(key)})
+		known = append(known, SeenRow{Set: s.sets[key.plainGroup], Row: s.read(key)})
 	}
 	var frozen Decision
 	until, isFrozen := IsFrozen(known, &q, &frozen, int64(time.Second))
@@ -95,9 +93,9 @@ func (s *sharedRows) judge(w *world, user string, q Request) (d Decision) {
 }
 
 // forget forgets the rows that the tables have dropped, because they equaled a new user's.
-func (s *sharedRows) forget(tables [MaxSets]*Table) {
+func (s *sharedRows) forget(tables map[plainGroup]*Table) {
 	for key := range s.data {
-		if !tables[key.scope].has(key.user) {
+		if !tables[key.plainGroup].has(key.user) {
 			delete(s.data, key)
 		}
 	}
@@ -114,13 +112,16 @@ func (s *sharedRows) describe(d Decision) string {
 	return fmt.Sprintf("%s %+v", name, d)
 }
 
-func (s *sharedRows) change(sets Sets, at int64) {
-	for scope, set := range sets {
-		if set != nil {
-			sets[scope] = set.After(s.sets[scope], at)
-		}
+func (s *sharedRows) change(sets map[plainGroup]*Set, at int64) {
+	for group, set := range sets {
+		sets[group] = set.After(s.sets[group], at)
 	}
 	s.sets, s.since = sets, at
+	for key := range s.data {
+		if sets[key.plainGroup] == nil {
+			delete(s.data, key)
+		}
+	}
 	for key := range s.data { // as a table does, so that several changes in a row are the same
 		drafts, _ := s.draft(at, key)
 		drafts[0].changed = true
@@ -138,7 +139,7 @@ func (s *sharedRows) edit(key plainKey, at int64, change func(d *Draft)) {
 // seriesOf returns the offences as if they belonged to the present series in the shared row.
 func (s *sharedRows) seriesOf(user string, offences []Offence) []Offence {
 	offences = slices.Clone(offences)
-	drafts, _ := s.draft(0, plainKey{PerUser, user})
+	drafts, _ := s.draft(0, plainKey{perUser, user})
 	for i := range offences {
 		offences[i].Series = seriesOf(drafts[0].row)
 	}

@@ -15,14 +15,61 @@ type plainPolicy struct {
 	rows     map[plainKey]*plainRow
 	present  plainPresent
 	certain  bool // the last message left the present certain
+	text     plainText
+}
+
+// plainGroup is the limits that are judged by the same rows: those of a scope, or those on repeated
+// text with the same SameText.
+type plainGroup struct {
+	Scope
+	SameText
+}
+
+// perUser is the group of the limits per user in the channel.
+var perUser = plainGroup{Scope: PerUser}
+
+func (l Limit) group() plainGroup {
+	if l.Scope.IsText() {
+		l.Text.Everyone = l.Scope == PerText
+	}
+	return plainGroup{l.Scope, l.Text}
 }
 
 type plainKey struct {
-	scope Scope
-	user  string
+	plainGroup
+	user string // or the key of a text's row
 }
 
-// plainRow is the state of a user in one scope.
+// plainText is what limits on repeated text see of a message.
+type plainText struct {
+	exact, similar             uint64 // numbers of the text
+	exactLength, similarLength int
+	emotes                     bool
+}
+
+// counts reports whether a message with the text uses a row of the group.
+func (m plainText) counts(group plainGroup) bool {
+	length := m.exactLength
+	if group.Similar {
+		length = m.similarLength
+	}
+	return !group.IsText() || length >= group.FromLength && (!m.emotes || group.Emotes)
+}
+
+// hash returns the hash of the text, by one author unless everyone shares the limit. All hashes have
+// the same first word, so that only the second word distinguishes texts.
+func (m plainText) hash(group plainGroup, user string) Hash {
+	h := Hash{1 << 40, m.exact}
+	if group.Similar {
+		h[1] = m.similar << 8
+	}
+	if !group.Everyone {
+		h[1] = h[1]<<8 | uint64(user[0])
+	}
+	return h
+}
+
+// plainRow is the state of a user in one group.
 type plainRow struct {
 	last     int64
 	roles    Roles
@@ -67,7 +114,7 @@ func (l Limit) numbersFor(roles Roles) plainNumbers {
 // numbersOf returns the numbers for the author of a message.
 func (l Limit) numbersOf(q Request) plainNumbers {
 	p := l.numbersFor(q.Roles)
-	if zone := q.Zone.String(); zone != "" && l.Algorithm == "daily-window" && (l.Scope == PerUser || l.Scope == PerUserEverywhere) {
+	if zone := q.Zone.String(); zone != "" && l.Algorithm == "daily-window" && !l.Scope.IsShared() {
 		l.Timezone = zone
 		p.calendar = plainCalendarOf(l)
 	}
@@ -86,18 +133,18 @@ func (w *plainPolicy) row(key plainKey) *plainRow {
 	if w.rows[key] == nil {
 		row := &plainRow{}
 		w.rows[key] = row
-		w.clear(key.scope, row)
+		w.clear(key.plainGroup, row)
 	}
 	return w.rows[key]
 }
 
-func (w *plainPolicy) clear(scope Scope, row *plainRow) {
+func (w *plainPolicy) clear(group plainGroup, row *plainRow) {
 	if row.ledgers == nil {
 		row.ledgers = map[string]ledger{}
 	}
 	row.grants, row.strikes, row.strikeAt = nil, 0, 0
 	for _, l := range w.limits {
-		if l.Scope != scope {
+		if l.group() != group {
 			continue
 		}
 		before := row.ledgers[l.Name]
@@ -113,12 +160,12 @@ const neverSeen = "\x00"
 
 // forget forgets the rows that the tables have dropped, because they equaled a new user's. The
 // clock may then go back to a time at which they didn't.
-func (w *plainPolicy) forget(tables [MaxSets]*Table) {
+func (w *plainPolicy) forget(tables map[plainGroup]*Table) {
 	for key, row := range w.rows {
-		if key.user != neverSeen && !tables[key.scope].has(key.user) {
+		if key.user != neverSeen && !tables[key.plainGroup].has(key.user) {
 			row.ledgers = nil
-			w.clear(key.scope, row)
-			for name, l := range w.row(plainKey{key.scope, neverSeen}).ledgers {
+			w.clear(key.plainGroup, row)
+			for name, l := range w.row(plainKey{key.plainGroup, neverSeen}).ledgers {
 				row.ledgers[name] = l.clone()
 			}
 			row.last, row.roles, row.exemption, row.exemptUntil = 0, Roles{}, ExemptByRole, 0
@@ -154,59 +201,64 @@ func (w *plainPolicy) isBack(q Request, since int64) bool {
 // usedLimits returns all limits that apply to a message, in the policy's order. If the clock was
 // set back since the last use of a row, it rewinds the row.
 func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit) {
-	at := map[Scope]int64{}
-	for _, scope := range w.scopes() {
-		row := w.row(w.key(scope, user))
-		at[scope] = max(q.At, row.last)
+	at := map[plainGroup]int64{}
+	for _, group := range w.groups() {
+		row := w.row(w.key(group, user))
+		at[group] = max(q.At, row.last)
 		if w.isBack(q, row.last) {
 			last := row.last
-			at[scope], row.last, row.strikeAt = q.At, q.At, min(row.strikeAt, q.At)
+			at[group], row.last, row.strikeAt = q.At, q.At, min(row.strikeAt, q.At)
 			for _, l := range w.limits {
-				if l.Scope == scope {
+				if l.group() == group {
 					row.ledgers[l.Name].jump(last, q.At, l.numbersOf(q))
 				}
 			}
 		}
 	}
 	for _, l := range w.limits {
-		row := w.row(w.key(l.Scope, user))
-		usedLimits = append(usedLimits, usedLimit{Limit: l, plainRow: row, ledger: row.ledgers[l.Name], p: l.numbersOf(q), at: at[l.Scope]})
+		if group := l.group(); w.text.counts(group) {
+			row := w.row(w.key(group, user))
+			usedLimits = append(usedLimits, usedLimit{Limit: l, plainRow: row, ledger: row.ledgers[l.Name], p: l.numbersOf(q), at: at[group]})
+		}
 	}
 	return usedLimits
 }
 
-// scopes returns the scopes of the policy's limits, and the user's own.
-func (w *plainPolicy) scopes() []Scope {
-	scopes := []Scope{PerUser}
-	for _, scope := range otherScopes {
-		if slices.ContainsFunc(w.limits, func(l Limit) bool { return l.Scope == scope }) {
-			scopes = append(scopes, scope)
+// groups returns the groups of the limits that the last message uses, and the user's own. The user's
+// own is the first, and those on repeated text are the last.
+func (w *plainPolicy) groups() []plainGroup {
+	groups := []plainGroup{perUser}
+	for _, scope := range allScopes {
+		for _, l := range w.limits {
+			if group := l.group(); l.Scope == scope && w.text.counts(group) && !slices.Contains(groups, group) {
+				groups = append(groups, group)
+			}
 		}
 	}
-	return scopes
+	return groups
 }
 
-// otherScopes are the scopes of the rows that a message uses in addition to its author's row in the
-// channel.
-var otherScopes = []Scope{PerUserEverywhere, PerChannel, PerEverywhere}
+var allScopes = []Scope{PerUser, PerUserEverywhere, PerChannel, PerEverywhere, PerUserText, PerText}
 
-// key returns a user's key in a scope: everyone shares a channel's row, and the row of all
-// channels.
-func (*plainPolicy) key(scope Scope, user string) plainKey {
-	switch scope {
+// key returns a user's key in a group: everyone shares a channel's row, and the row of all
+// channels. The key of a text's row is that of the last message.
+func (w *plainPolicy) key(group plainGroup, user string) plainKey {
+	switch group.Scope {
 	case PerChannel:
-		return plainKey{scope, theChannel}
+		user = theChannel
 	case PerEverywhere:
-		return plainKey{scope, "everyone"}
+		user = "everyone"
+	case PerUserText, PerText:
+		user = group.Key(w.text.hash(group, user))
 	}
-	return plainKey{scope, user}
+	return plainKey{group, user}
 }
 
 const theChannel = "the channel"
 
 // decide makes the whole decision and applies its effects.
 func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) {
-	own := w.row(w.key(PerUser, user))
+	own := w.row(w.key(perUser, user))
 	if own.isExempt(q, w.isBack(q, own.last)) {
 		return Decision{Allowed: true, Exempt: true, RetryAt: q.At, LeaveAt: q.At}, ""
 	}
@@ -265,7 +317,7 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 	}
 	if len(spending) < len(usedLimits) {
 		d.Observed = true
-		own := w.row(w.key(PerUser, user))
+		own := w.row(w.key(perUser, user))
 		if d.Strikes = own.strikes; max(q.At, own.last)-own.strikeAt >= int64(w.strikes.Forget) {
 			d.Strikes = 0
 		}
@@ -274,8 +326,8 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 	for _, s := range spending {
 		s.spend(n)
 	}
-	for _, scope := range w.scopes() {
-		row := w.row(w.key(scope, user))
+	for _, group := range w.groups() {
+		row := w.row(w.key(group, user))
 		row.last, row.roles = max(row.last, q.At), q.Roles
 	}
 	if !d.Observed && len(deciding) > 0 {
@@ -296,7 +348,7 @@ func (w *plainPolicy) throttle(user string, q Request, n int64, usedLimits, deci
 		}
 	}
 	limit = w.report(&d, q.At, n, usedLimits, deciding, deciding)
-	own := w.row(w.key(PerUser, user))
+	own := w.row(w.key(perUser, user))
 	own.strike(max(q.At, own.last), w.strikes, w.isBack(q, own.strikeAt), &d)
 	return d, limit
 }
@@ -307,7 +359,7 @@ func (w *plainPolicy) report(d *Decision, at, n int64, usedLimits, deciding, lim
 	d.RetryAt = firstTime(slices.Concat(deciding, limits), at, func(t int64) bool { return passes(deciding, limits, t, n) })
 	limit, _ := longestWait(shorterWay(usedLimits, deciding, limits, at, n), at, n)
 	limit = limits[slices.IndexFunc(limits, limit.is)]
-	d.Remaining, d.Shared = limit.remaining(), limit.Scope == PerChannel || limit.Scope == PerEverywhere
+	d.Remaining, d.Shared = limit.remaining(), limit.Scope.IsShared() && !limit.Strikes
 	return limit.Name
 }
 
@@ -335,8 +387,8 @@ func (row *plainRow) strike(at int64, strikes Strikes, back bool, d *Decision) {
 
 // grant gives extra messages until the end of the window. If no window is open, they last until the
 // end of the user's day, and if no limit counts by days, for 24 h.
-func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until int64) {
-	row := w.row(plainKey{scope, user})
+func (w *plainPolicy) grant(key plainKey, name string, n, now int64) (until int64) {
+	row := w.row(key)
 	at := max(now, row.last)
 	until = at + aDay
 	for _, l := range w.limits {
@@ -372,7 +424,7 @@ func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until
 
 // refund returns what was just spent.
 func (w *plainPolicy) refund(user string, n, at int64) {
-	row := w.row(plainKey{PerUser, user})
+	row := w.row(plainKey{perUser, user})
 	for _, l := range w.limits {
 		if l.Scope == PerUser {
 			row.ledgers[l.Name].refund(at, n, l.numbersFor(row.roles))
@@ -380,16 +432,25 @@ func (w *plainPolicy) refund(user string, n, at int64) {
 	}
 }
 
-// change replaces limits by others of the same names, as of that time.
+// change replaces limits by others of the same names, as of that time. A limit that isn't in the
+// same group any more begins again.
 func (w *plainPolicy) change(limits []Limit, strikes Strikes, now int64) {
 	for _, l := range w.limits {
-		w.row(plainKey{l.Scope, neverSeen})
+		w.row(plainKey{l.group(), neverSeen})
 	}
 	for key, row := range w.rows {
+		if key.plainGroup != perUser && !slices.ContainsFunc(limits, func(l Limit) bool { return l.group() == key.plainGroup }) {
+			delete(w.rows, key)
+			continue
+		}
 		at := max(now, row.last)
 		for _, l := range limits {
-			if l.Scope == key.scope {
-				w.convert(row, w.limitByName(l.Name), l, at)
+			switch old := w.limitByName(l.Name); {
+			case l.group() != key.plainGroup:
+			case old.group() != key.plainGroup:
+				row.ledgers[l.Name] = (&plainPolicy{calendar: map[string]*plainCalendar{l.Name: plainCalendarOf(l)}}).newLedger(l)
+			default:
+				w.convert(row, old, l, at)
 			}
 		}
 		if w.strikes.Practice && !strikes.Practice {

@@ -16,19 +16,44 @@ func (w *world) drawStrikes() Strikes {
 // drawLimits draws one limit of the algorithm, and up to three others.
 func drawLimits(rt *rapid.T, algorithm string) (limits []Limit) {
 	for i := range rapid.IntRange(1, 4).Draw(rt, "limits") {
-		l := Limit{Scope: rapid.SampledFrom([]Scope{PerUser, PerUser, PerUser, PerUserEverywhere, PerChannel, PerEverywhere}).Draw(rt, "scope")}
-		l.Name, l.Algorithm = fmt.Sprintf("limit%d", i), algorithm
+		l := Limit{Params: Params{Name: fmt.Sprintf("limit%d", i), Algorithm: algorithm}}
 		if i > 0 {
 			l.Algorithm = algorithms[rapid.IntRange(0, len(algorithms)-1).Draw(rt, "algorithm")].name
 		}
+		scopes := []Scope{PerUser, PerUser, PerUser, PerUserEverywhere, PerChannel, PerEverywhere, PerUserText, PerText, PerUserText, PerText}
+		if l.Algorithm == "leaky-bucket" { // a repeated text can't wait
+			scopes = scopes[:6]
+		}
+		l.Scope = rapid.SampledFrom(scopes).Draw(rt, "scope")
 		l.Observes = rapid.IntRange(0, 3).Draw(rt, "observes") == 0
 		l.CountThrottled = rapid.IntRange(0, 3).Draw(rt, "count_throttled") == 0
 		drawNumbers(rt, &l)
 		l.Every = drawEvery(rt)
 		drawEveryOf(rt, &l)
+		drawSameText(rt, &l)
 		limits = append(limits, l)
 	}
 	return limits
+}
+
+// plainTexts are the texts of messages. Some are similar, and some are short.
+var plainTexts = []plainText{
+	{exact: 1, similar: 1, exactLength: 9, similarLength: 7}, {exact: 2, similar: 1, exactLength: 5, similarLength: 7},
+	{exact: 3, similar: 3, exactLength: 3, similarLength: 2}, {exact: 4, similar: 4, exactLength: 8, similarLength: 8, emotes: true}, {},
+}
+
+func drawText(rt *rapid.T) plainText {
+	return rapid.SampledFrom(append([]plainText{plainTexts[0]}, plainTexts...)).Draw(rt, "text")
+}
+
+// drawSameText draws which messages count together in a limit on repeated text. There are at most
+// four limits, so at most MaxTexts SameTexts.
+func drawSameText(rt *rapid.T, l *Limit) {
+	if l.Strikes = false; !l.Scope.IsText() {
+		return
+	}
+	l.Text = SameText{Similar: rapid.Bool().Draw(rt, "similar"), Emotes: rapid.Bool().Draw(rt, "count_emotes"), FromLength: rapid.SampledFrom([]int{1, 3, 8}).Draw(rt, "from_length")}
+	l.Strikes = l.Scope == PerText && rapid.Bool().Draw(rt, "strikes")
 }
 
 // lengths are durations. The oracle can try every instant of the shortest ones; the end of a day

@@ -24,9 +24,7 @@ func TestSequences_MatchOracle(t *testing.T) {
 }
 
 func (w *world) play() {
-	for _, user := range w.users { // from here on all rows exist
-		w.send(user, Request{At: w.now, Cost: 1})
-	}
+	w.sendAll()
 	for range rapid.IntRange(1, 80).Draw(w.rt, "steps") {
 		w.now = w.nextTime()
 		switch rapid.IntRange(0, 24).Draw(w.rt, "what happens") {
@@ -48,10 +46,19 @@ func (w *world) play() {
 	}
 }
 
+// sendAll sends a message with each text of each user. From then on all rows exist.
+func (w *world) sendAll() {
+	for _, w.oracle.text = range plainTexts {
+		for _, user := range w.users {
+			w.send(user, Request{At: w.now, Cost: 1})
+		}
+	}
+}
+
 // world is a policy in force, together with the oracle's.
 type world struct {
 	rt     *rapid.T
-	tables [MaxSets]*Table
+	tables map[plainGroup]*Table
 	shared *sharedRows
 	oracle *plainPolicy
 	users  []string
@@ -76,12 +83,10 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 	strikes := w.drawStrikes()
 	w.oracle = &plainPolicy{calendar: map[string]*plainCalendar{}, rows: map[plainKey]*plainRow{}}
 	w.oracle.change(limits, strikes, 0)
-	sets := mustCompile(rt, limits, strikes)
-	w.shared = newSharedRows(rt, sets)
-	for scope, set := range sets {
-		if set != nil {
-			w.tables[scope] = NewTable(set, 1<<30, new(Dropped))
-		}
+	w.shared = newSharedRows(rt, setsByGroup(mustCompile(rt, limits, strikes)))
+	w.tables = map[plainGroup]*Table{}
+	for group, set := range w.shared.sets {
+		w.tables[group] = NewTable(set, 1<<30, new(Dropped))
 	}
 	// Start near a night with a clock change, in either direction, or near the beginning of time,
 	// but not in a week or month that began before 1970.
@@ -106,6 +111,17 @@ func mustCompile(rt *rapid.T, limits []Limit, strikes Strikes) Sets {
 	return sets
 }
 
+// setsByGroup returns the sets by the group of their limits.
+func setsByGroup(sets Sets) map[plainGroup]*Set {
+	groups := map[plainGroup]*Set{perUser: sets[PerUser]}
+	for _, set := range sets {
+		if set != nil && len(set.limits) > 0 {
+			groups[set.limits[0].group()] = set
+		}
+	}
+	return groups
+}
+
 func (w *world) drawUser() string { return rapid.SampledFrom(w.users).Draw(w.rt, "user") }
 
 // nextTime returns a time that is a little or far ahead, or back. It may also be exactly the retry
@@ -122,6 +138,7 @@ func (w *world) nextTime() int64 {
 }
 
 func (w *world) request() Request {
+	w.oracle.text = drawText(w.rt)
 	return Request{
 		At:    w.now,
 		Cost:  rapid.SampledFrom([]int64{1, 1, 1, 2, 3, 5, 8}).Draw(w.rt, "cost"),
@@ -136,16 +153,14 @@ func (w *world) request() Request {
 // otherPlaces returns the places that a message uses in addition to its author's row in the
 // channel.
 func (w *world) otherPlaces(user string) (places []Place) {
-	for _, scope := range otherScopes {
-		if table := w.tables[scope]; table != nil {
-			places = append(places, Place{Table: table, User: w.oracle.key(scope, user).user})
-		}
+	for _, group := range w.oracle.groups()[1:] {
+		places = append(places, Place{Table: w.tables[group], User: w.oracle.key(group, user).user, Text: w.oracle.text.hash(group, user)})
 	}
 	return places
 }
 
 func (w *world) peek(user string, q Request) Decision {
-	return w.tables[PerUser].Peek(user, &q, w.otherPlaces(user)...)
+	return w.tables[perUser].Peek(user, &q, w.otherPlaces(user)...)
 }
 
 // send judges a message and compares the whole decision with the oracle's.
@@ -164,7 +179,7 @@ func (w *world) send(user string, q Request) (d Decision) {
 	}
 	w.oracle.certain = w.oracle.present.hear(plainMessage{q.At, user}, ownClock)
 	peeked := w.peek(user, q)
-	w.tables[PerUser].Judge(user, &q, &d, w.otherPlaces(user)...)
+	w.tables[perUser].Judge(user, &q, &d, w.otherPlaces(user)...)
 	if got, want := w.format(peeked), w.format(d); got != want {
 		w.rt.Fatalf("%s, %+v: peeked\n%s, then judged\n%s", user, q, got, want)
 	}
@@ -255,17 +270,30 @@ func (w *world) change() {
 			w.zoneChanged = w.zoneChanged || l.Algorithm == "daily-window"
 		}
 	}
+	if rapid.IntRange(0, 5).Draw(w.rt, "other texts") == 0 {
+		for i := range limits {
+			drawSameText(w.rt, &limits[i])
+		}
+	}
 	first := rapid.IntRange(0, len(limits)-1).Draw(w.rt, "first")
 	limits = slices.Concat(limits[first:], limits[:first])
 	strikes := w.drawStrikes()
 	w.oracle.change(limits, strikes, w.now)
-	w.shared.change(mustCompile(w.rt, limits, strikes), w.now)
-	for scope, set := range mustCompile(w.rt, limits, strikes) {
-		if set != nil {
-			w.tables[scope].Change(set, w.now)
+	w.shared.change(setsByGroup(mustCompile(w.rt, limits, strikes)), w.now)
+	before, added := w.tables, false
+	w.tables = map[plainGroup]*Table{}
+	for group, set := range setsByGroup(mustCompile(w.rt, limits, strikes)) {
+		if w.tables[group] = before[group]; w.tables[group] == nil {
+			w.tables[group], added = NewTable(set, 1<<30, new(Dropped)), true
+		} else {
+			w.tables[group].Change(set, w.now)
 		}
 	}
 	w.skipEarlier()
+	if added {
+		w.now = max(w.now, w.notAgo)
+		w.sendAll()
+	}
 }
 
 // skipEarlier prevents later messages from having a time before a change that has just been made to
@@ -284,33 +312,35 @@ func (w *world) exempt() {
 	if own.Exemption != ExemptByRole && rapid.IntRange(0, 3).Draw(w.rt, "for a while") > 0 {
 		own.ExemptUntil = w.now + rapid.SampledFrom([]int64{1, 2, 1e9, 4e9, 30e9, 3600e9, max(1, w.retryAt-w.now), max(1, w.retryAt-w.now-1)}).Draw(w.rt, "until")
 	}
-	if err := w.tables[PerUser].SetOwn(user, own, w.now); err != nil {
+	if err := w.tables[perUser].SetOwn(user, own, w.now); err != nil {
 		w.rt.Fatal(err)
 	}
-	w.shared.edit(plainKey{PerUser, user}, w.now, func(d *Draft) {
+	w.shared.edit(plainKey{perUser, user}, w.now, func(d *Draft) {
 		if err := d.SetOwn(own, w.now); err != nil {
 			w.rt.Fatal(err)
 		}
 	})
-	row := w.oracle.row(plainKey{PerUser, user})
+	row := w.oracle.row(plainKey{perUser, user})
 	row.exemption, row.exemptUntil = own.Exemption, own.ExemptUntil
 	w.skipEarlier()
 }
 
 func (w *world) grant() {
 	limit := rapid.SampledFrom(w.oracle.limits).Draw(w.rt, "limit")
-	user := w.oracle.key(limit.Scope, w.drawUser()).user
-	name := limit.Name
+	if limit.Scope.IsText() {
+		return // nobody's
+	}
+	key, table, name := w.oracle.key(limit.group(), w.drawUser()), w.tables[limit.group()], limit.Name
 	daily := func(l Limit) bool { return l.Scope == limit.Scope && l.Algorithm == "daily-window" }
 	if slices.ContainsFunc(w.oracle.limits, daily) && rapid.Bool().Draw(w.rt, "the daily one") {
 		name = ""
 	}
 	n := int64(rapid.IntRange(1, 3).Draw(w.rt, "granted"))
-	got, err := w.tables[limit.Scope].Grant(user, name, n, w.now)
-	if want := w.oracle.grant(limit.Scope, user, name, n, w.now); err != nil || got != want {
+	got, err := table.Grant(key.user, name, n, w.now)
+	if want := w.oracle.grant(key, name, n, w.now); err != nil || got != want {
 		w.rt.Fatalf("a grant in %q holds until %d (%v), want %d", name, got, err, want)
 	}
-	w.shared.edit(w.oracle.key(limit.Scope, user), w.now, func(d *Draft) {
+	w.shared.edit(key, w.now, func(d *Draft) {
 		if until, err := d.Grant(name, n, w.now); err != nil || until != got {
 			w.rt.Fatalf("a grant in %q holds until %d (%v) in a row as bytes, want %d", name, until, err, got)
 		}
@@ -319,9 +349,9 @@ func (w *world) grant() {
 
 func (w *world) reset() {
 	user := w.drawUser()
-	w.tables[PerUser].Reset(user)
-	w.shared.edit(plainKey{PerUser, user}, w.now, (*Draft).Reset)
-	w.oracle.clear(PerUser, w.oracle.row(plainKey{PerUser, user}))
+	w.tables[perUser].Reset(user)
+	w.shared.edit(plainKey{perUser, user}, w.now, (*Draft).Reset)
+	w.oracle.clear(perUser, w.oracle.row(plainKey{perUser, user}))
 }
 
 // sendAndRefund refunds a message at once. For later refunds see
@@ -330,10 +360,10 @@ func (w *world) sendAndRefund() {
 	user := w.drawUser()
 	q := w.request()
 	if d := w.send(user, q); d.Allowed && !d.Exempt {
-		at := w.oracle.row(plainKey{PerUser, user}).last
+		at := w.oracle.row(plainKey{perUser, user}).last
 		back := Refund{At: at, N: d.Taken, Roles: q.Roles}
-		w.tables[PerUser].Refund(user, back, w.now)
-		w.shared.edit(plainKey{PerUser, user}, w.now, func(d *Draft) { d.Refund(back, w.now) })
+		w.tables[perUser].Refund(user, back, w.now)
+		w.shared.edit(plainKey{perUser, user}, w.now, func(d *Draft) { d.Refund(back, w.now) })
 		w.oracle.refund(user, d.Taken, at)
 	}
 }
@@ -346,7 +376,7 @@ func (w *world) pardonAndUndo() {
 	if len(offences) == 0 {
 		return
 	}
-	table, others := w.tables[PerUser], w.otherPlaces(user)
+	table, others := w.tables[perUser], w.otherPlaces(user)
 	taken := table.PardonAll(user, offences, w.now, others...)
 	if taken == nil || !table.Unpardon(user, taken, w.now, others...) {
 		w.rt.Fatalf("%d offences of %s: %+v, and it isn't undone", len(offences), user, taken)
