@@ -286,13 +286,29 @@ func (w *world) change() {
 		if w.tables[group] = before[group]; w.tables[group] == nil {
 			w.tables[group], added = NewTable(set, 1<<30, new(Dropped)), true
 		} else {
-			w.tables[group].Change(set, w.now)
+			w.changeTable(group, set)
 		}
 	}
 	w.skipEarlier()
 	if added {
 		w.now = max(w.now, w.notAgo)
 		w.sendAll()
+	}
+}
+
+// changeTable changes the limits of a group. No row may get lost.
+func (w *world) changeTable(group plainGroup, set *Set) {
+	table, users := w.tables[group], []string{}
+	for key := range w.oracle.rows {
+		if key.plainGroup == group && table.has(key.user) {
+			users = append(users, key.user)
+		}
+	}
+	table.Change(set, w.now)
+	for _, user := range users {
+		if !table.has(user) {
+			w.rt.Fatalf("the row of %q has gone after a change", user)
+		}
 	}
 }
 
