@@ -263,7 +263,7 @@ func TestRepeatedText_Mistakes(t *testing.T) {
 		limits []Limit
 		want   string
 	}{
-		{[]Limit{different(4), different(5), different(6), different(7), different(8)}, `limit "from8": the limits on repeated text differ too much`},
+		{[]Limit{different(4), different(5), different(6), different(7), different(8)}, `limit "from8": the limits on repeated text have more than 4 different combinations`},
 		{[]Limit{leaky}, `limit "queue": a repeated text can't wait in a leaky-bucket`},
 		{[]Limit{different(501)}, "from_length is 501, want 1 to 500"},
 		{[]Limit{different(-1)}, "from_length is -1"},

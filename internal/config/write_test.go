@@ -30,6 +30,8 @@ func TestWritePolicy_RoundTrip(t *testing.T) {
 			CountThrottled: true,
 		},
 		chatguard.Limit{Name: "tokyo", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "Asia/Tokyo", ResetAt: "04:30"},
+		chatguard.Limit{Name: "repeats", Algorithm: chatguard.SlidingLog, Per: chatguard.PerUserText, Messages: 1, Every: 30 * time.Second, FromLength: 500, CountEmotes: true},
+		chatguard.Limit{Name: "copies", Algorithm: chatguard.TokenBucket, Per: chatguard.PerText, Burst: 3, Refill: time.Minute, Similar: true, Strikes: true},
 		chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: 90 * time.Second},
 	)
 	for name, policy := range map[string]chatguard.Policy{"the default": DefaultPolicy(), "everything": everything} {

@@ -146,8 +146,8 @@ func Compile(limits []Limit, roles *RoleList, strikes Strikes) (Sets, error) {
 		}
 		if l.Scope.IsText() {
 			if at = textSet(bySet[:], l.Text); at == MaxSets {
-				return Sets{}, InLimit(l.Name, MistakeIn("from_length", l.Text.FromLength,
-					"the limits on repeated text differ too much: they have more than %d combinations of per, similar, from_length and count_emotes, so use one of the others'", MaxTexts))
+				return Sets{}, InLimit(l.Name, MistakeIn("", nil,
+					"the limits on repeated text have more than %d different combinations of per, similar, from_length and count_emotes: use another limit's", MaxTexts))
 			}
 		}
 		names[l.Name] = true
