@@ -187,14 +187,14 @@ func (v *Verdict) fillCommon(m *Message, at time.Time, roles limits.Roles, degra
 // decide fills in the limits' decision about a message judged at the given time.
 func (v *Verdict) decide(d *limits.Decision, at int64) {
 	v.Spent, v.Late = int(d.Taken), time.Duration(d.At-at)
+	if d.Low {
+		v.Priority = PriorityLow
+	}
 	if v.Exempt = d.Exempt; v.Exempt {
 		v.Print = TextPrint{}
 	}
 	if d.Limit == nil {
-		return // exempt, or no limits
-	}
-	if d.Low {
-		v.Priority = PriorityLow
+		return // exempt, or no limits except on repeated text
 	}
 	v.Tightest, v.Remaining, v.ResetAt = d.Limit.Name(), int(d.Remaining), time.Unix(0, d.ResetAt)
 	v.granted = int(d.Granted)

@@ -51,6 +51,11 @@ func (g inner) IsExempt(m Message) bool {
 	return own.IsExempt(q.Exempt, q.At)
 }
 
+// ReadsTexts implements inner.Guard.
+func (g inner) ReadsTexts(channelID string) bool {
+	return len(g.channels.inForce(channelID).sets.Texts()) > 0
+}
+
 // KnowsRole implements inner.Guard.
 func (g inner) KnowsRole(channelID string, r Role) bool {
 	return r == RoleEveryone || g.channels.inForce(channelID).roles.Has(string(r))

@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,6 +63,27 @@ func TestPerUserText(t *testing.T) {
 	wantLimit(t, say(t, g, "8", pasted), "")
 	if got := say(t, g, "8", "next"); got.Tightest != "burst" {
 		t.Errorf("a short text: %+v", got)
+	}
+}
+
+// What is left of a text's allowance says nothing about the author's next text.
+func TestRepeatedText_IsNotTightest(t *testing.T) {
+	once := repeats("once", PerUserText)
+	once.Messages = 1
+	g := textGuard(t, once)
+	if v := say(t, g, "7", pasted); v.Tightest != "burst" || v.Remaining != 99 {
+		t.Errorf("with another limit: %+v", v)
+	}
+	folded := CascadeLimit("copies", 1, time.Minute, 1, time.Minute)
+	folded.Per = PerText
+	must(t, g.SetPolicy(Policy{Limits: []Limit{folded}}))
+	for _, priority := range []Priority{"", PriorityLow} {
+		if v := say(t, g, "8", pasted); v.Tightest != "" || v.Remaining != -1 || !v.ResetAt.IsZero() || v.Priority != priority {
+			t.Errorf("alone: %+v, want the priority %q", v, priority)
+		}
+	}
+	if v := say(t, g, "8", pasted); v.Tightest != "copies" || v.Remaining != 0 || v.Limit != "copies" {
+		t.Errorf("throttled: %+v", v)
 	}
 }
 
@@ -157,12 +179,14 @@ func TestRepeatedText_Similar(t *testing.T) {
 // A refund gives back what the message has spent in the row of its text, and in no other.
 func TestRepeatedText_Refund(t *testing.T) {
 	g := textGuard(t, repeats("again", PerUserText), repeats("copies", PerText))
-	v := say(t, g, "7", pasted)
+	said := say(t, g, "7", pasted)
 	wantLimit(t, say(t, g, "7", pasted), "")
 	wantLimit(t, say(t, g, "7", pasted), "again")
-	if err := g.Refund(t.Context(), v); err != nil {
-		t.Fatal(err)
-	}
+	data, err := json.Marshal(said)
+	must(t, err)
+	var v Verdict // as a program has it that received it from another one
+	must(t, json.Unmarshal(data, &v))
+	must(t, g.Refund(t.Context(), v))
 	wantLimit(t, say(t, g, "7", pasted), "")
 	wantLimit(t, say(t, g, "7", pasted), "again")
 	wantLimit(t, say(t, g, "8", pasted), "copies")

@@ -40,11 +40,12 @@ type Verdict struct {
 	// all limits allow the message.
 	Limit string
 	// Tightest is the limit that Remaining and ResetAt describe. It is Limit if a limit throttles
-	// the message, and otherwise the limit with the least remaining. It is empty if Exempt, or if
-	// there are no limits.
+	// the message, and otherwise the limit with the least remaining, except limits on repeated text:
+	// the author's next text has its own allowance. It is empty if Exempt, or if there are no such
+	// limits.
 	Tightest string
 	// Remaining is how many messages of cost 1 the Tightest limit would still allow. It is -1 if
-	// Exempt, or if there are no limits.
+	// Tightest is empty.
 	Remaining int
 	// RetryAfter is counted from At: the same message would pass at At+RetryAfter, and not 1 ns
 	// sooner. It is 0 if the message passes, or if Never is set.
@@ -52,8 +53,7 @@ type Verdict struct {
 	// Delay is how long to hold an allowed message before delivery, counted from At. It is 0 if the
 	// policy observes.
 	Delay time.Duration
-	// ResetAt is when the Tightest limit's usage will have expired. It is zero if Exempt, or if
-	// there are no limits.
+	// ResetAt is when the Tightest limit's usage will have expired. It is zero if Tightest is empty.
 	ResetAt time.Time
 
 	// EntryID is the journal entry of a throttled or observed message; otherwise 0.
@@ -113,6 +113,8 @@ func (v Verdict) String() string {
 		return fmt.Sprintf("allowed at low priority, %d left of %s", v.Remaining, v.Tightest)
 	case v.Tightest == "" && v.Degraded:
 		return "allowed, degraded"
+	case v.Tightest == "" && !v.Print.IsZero():
+		return "allowed"
 	case v.Tightest == "":
 		return "allowed, no limits"
 	}

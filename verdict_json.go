@@ -81,6 +81,10 @@ func (v *Verdict) appendRare(b []byte) []byte {
 	if v.Series != 0 {
 		b = strconv.AppendInt(append(b, `,"series":`...), int64(v.Series), 10)
 	}
+	if !v.Print.IsZero() {
+		print, _ := v.Print.MarshalText() // there is no error
+		b = append(append(append(b, `,"text_print":"`...), print...), '"')
+	}
 	return b
 }
 
@@ -111,6 +115,7 @@ type verdictJSON struct {
 	Counted    int       `json:"counted"`
 	Series     uint8     `json:"series"`
 	Roles      []string  `json:"roles"`
+	Print      TextPrint `json:"text_print"`
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. The waits are then rounded up to milliseconds, and
@@ -130,7 +135,7 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 		Never: in.Never, Degraded: in.Degraded, Priority: in.Priority, Limit: in.Limit, Tightest: in.Limit, Remaining: -1,
 		RetryAfter: milliseconds(in.RetryAfter), Delay: milliseconds(in.Delay),
 		ResetAt: in.ResetAt, EntryID: in.EntryID, Penalty: in.Penalty, WouldBe: in.WouldBe, Strikes: in.Strikes,
-		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series, roles: rolesFrom(in.Roles),
+		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series, roles: rolesFrom(in.Roles), Print: in.Print,
 		atNow: true, // the clock that set At may differ from this machine's
 	}
 	if in.Tightest != nil {

@@ -83,6 +83,7 @@ func TestVerdict_JSONComesBack(t *testing.T) {
 		"a queue":   func(p *Policy) { p.Limits = append(p.Limits, LeakyBucketLimit("pace", time.Second, 5)) },
 		"counted":   func(p *Policy) { p.Limits = append(p.Limits, countingLimit("own", PerUser, 9)) },
 		"no limits": func(p *Policy) { p.Limits = nil },
+		"a text":    func(p *Policy) { p.Limits = append(p.Limits, repeats("again", PerUserText)) },
 	} {
 		g := newEnforcingGuard(t, change, nil)
 		g.State().SetDegraded(name == "counted")
@@ -90,6 +91,7 @@ func TestVerdict_JSONComesBack(t *testing.T) {
 			messageFrom("7", 2), messageFrom("7", 1), messageFrom("7", 2), messageFrom("7", 2), messageFrom("7", 0.0015),
 			messageFrom("7", 2, RoleModerator), {ChannelID: "1", User: User{ID: "8"}, SentAt: monday, Cost: 9},
 		} {
+			m.Text = pasted
 			v := mustCheck(t, g, m)
 			data, err := json.Marshal(v)
 			must(t, err)
@@ -109,11 +111,12 @@ func TestVerdict_JSONComesBack(t *testing.T) {
 
 func TestVerdict_JSONRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"user_id":"7","allowed":true}`:                              "channel is missing",
-		`{"channel":"1","allowed":true}`:                              "user_id is missing",
-		`{"channel":"1","user_id":"7"}`:                               "allowed is missing",
-		`{"channel":"1","user_id":"7","allowed":null}`:                "allowed is missing",
-		`{"channel":"1","user_id":"7","allowed":false,"penalty":"X"}`: `penalty "X": want delete`,
+		`{"user_id":"7","allowed":true}`:                                   "channel is missing",
+		`{"channel":"1","allowed":true}`:                                   "user_id is missing",
+		`{"channel":"1","user_id":"7"}`:                                    "allowed is missing",
+		`{"channel":"1","user_id":"7","allowed":null}`:                     "allowed is missing",
+		`{"channel":"1","user_id":"7","allowed":false,"penalty":"X"}`:      `penalty "X": want delete`,
+		`{"channel":"1","user_id":"7","allowed":true,"text_print":"AAAA"}`: "isn't the print of a text",
 		`[]`: "cannot unmarshal",
 	} {
 		v := Verdict{Limit: "before"}
@@ -131,6 +134,7 @@ func TestVerdict_String(t *testing.T) {
 	for want, v := range map[string]Verdict{
 		"allowed, 2 left of burst":                     {Allowed: true, Tightest: "burst", Remaining: 2},
 		"allowed, no limits":                           {Allowed: true, Remaining: -1},
+		"allowed":                                      {Allowed: true, Remaining: -1, Print: TextPrint{exactLength: 20}},
 		"not judged":                                   {},
 		"allowed, degraded":                            {Allowed: true, Degraded: true, Remaining: -1},
 		"allowed, exempt":                              {Allowed: true, Exempt: true},

@@ -66,6 +66,14 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 	log := func(p *chatguard.Policy) {
 		p.Limits = []chatguard.Limit{{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 2, Every: 10 * time.Second}}
 	}
+	copies := func(p *chatguard.Policy) {
+		p.Limits = append(p.Limits, chatguard.Limit{Name: "copies", Algorithm: chatguard.SlidingLog, Per: chatguard.PerText, Messages: 1, Every: 10 * time.Second})
+	}
+	pasted := func(user string, seconds float64) chatguard.Message {
+		m := messageFrom(user, seconds)
+		m.Text = "join my channel, it is the best"
+		return m
+	}
 	for _, test := range []struct {
 		name     string
 		change   func(*chatguard.Policy)
@@ -89,6 +97,9 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		{"the same, throttled", log, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9), messageFrom("7", 9)}, sent{policy: `"log";q=2;w=10`, left: `"log";r=0;t=1`, x: "2 0 2 1767614419 log", retry: "1"}},
 		{"a limit that only observes isn't spoken of", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.ModeObserve; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`, left: `"daily";r=298;t=43200`, x: "300 298 2 1767657600 daily"}},
 		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.ModeObserve; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), sent{policy: `"daily";q=300;w=86400`}},
+		{"a limit on repeated text has no quota of the user", copies, repeat(1, pasted("7", 0)), sent{policy: policy, left: `"burst";r=2;t=4`, x: "3 2 1 1767614404 burst"}},
+		{"one that throttles", copies, repeat(2, pasted("7", 0)), sent{policy: policy, retry: "10"}},
+		{"only one on repeated text", func(p *chatguard.Policy) { copies(p); p.Limits = p.Limits[2:] }, repeat(1, pasted("7", 0)), sent{}},
 		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.ModeObserve }, repeat(1, messageFrom("7", 0)), sent{}},
 		{"a role's numbers", func(p *chatguard.Policy) {
 			p.Roles = []chatguard.Role{chatguard.RoleModerator, "subscriber", "first_timer"}

@@ -60,6 +60,10 @@ type Guard interface {
 	// channel's messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the
 	// policy.
 	Timezone(channelID string) string
+
+	// ReadsTexts reports whether the policy in force in a channel has limits on repeated text.
+	ReadsTexts(channelID string) bool
+
 	// KnowsRole reports whether the policy in force in a channel names the role: in its list, as
 	// exempt, or in a limit. Other roles have no effect there.
 	KnowsRole(channelID string, r chatguard.Role) bool

@@ -303,7 +303,7 @@ func (h *hearing) spendAll() {
 				continue
 			}
 			level := a.spend(r, h.cost)
-			if d.Observed || !h.decides(r) {
+			if d.Observed || !h.decides(r) || a.set.text != nil { // the user's other texts have their own rows
 				continue
 			}
 			remaining := a.remaining(r, level)

@@ -44,7 +44,8 @@ func quotaOf(r *Rule, at int64) Quota {
 	return q
 }
 
-// Quotas are the quotas of one user, for the limits that decide, in the policy's order.
+// Quotas are the quotas of one user, for the limits that decide, in the policy's order. Limits on
+// repeated text aren't among them: each text has an allowance of its own.
 type Quotas struct {
 	List []Quota
 	// Text is the value of the header RateLimit-Policy: each limit with its quota (q) and its
@@ -69,12 +70,12 @@ func (q *Quotas) Find(limit string) *Quota {
 	return nil
 }
 
-// Quotas returns the quotas at a time of a user with these roles. own are the user's own numbers,
+// Quotas returns the quotas at a time of a user with these roles, without those of repeated texts. own are the user's own numbers,
 // by scope and limit. Those that the limit can't have don't apply.
 func (s *Sets) Quotas(roles Roles, own [MaxSets]map[string]Numbers, at int64) *Quotas {
 	q := &Quotas{during: Period{End: math.MaxInt64}}
 	for scope, set := range s {
-		if set == nil {
+		if set == nil || set.text != nil { // what a text may use isn't what the user may
 			continue
 		}
 		p := personal{Own: Own{Numbers: own[scope]}}

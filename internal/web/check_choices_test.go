@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard"
 )
@@ -126,5 +127,27 @@ func TestCheck_RolesOfPolicy(t *testing.T) {
 		if a.StatusCode != http.StatusOK || !strings.Contains(string(a.body), step.says) {
 			t.Errorf("%s: %s %.300s, want %s", step.roles, a.Status, a.body, step.says)
 		}
+	}
+}
+
+// An answer says that limits on repeated text didn't count a message without a text.
+func TestCheck_MissingText(t *testing.T) {
+	copies := chatguard.Limit{Name: "copies", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Hour, Per: chatguard.PerText}
+	d, asServer := runLobby(t, setCheckSpace, addLimits(t, copies))
+	const missing = `"missing":["text"]`
+	for _, c := range []struct {
+		fields string
+		want   bool
+	}{{`"user_id":"1"`, true}, {`"user_id":"1","text":null`, true}, {`"user_id":"1","text":""`, false}, {`"user_id":"2","text":"hello"`, false}, {`"user_id":"3","roles":["moderator"]`, false}} {
+		body := `{"channel":"lobby",` + c.fields + `}`
+		one := d.send("/api/v1/check", []byte(body), asServer).body
+		batch := d.send("/api/v1/check/batch", []byte(`{"messages":[`+body+`]}`), asServer).body
+		if strings.Contains(string(one), missing) != c.want || strings.Contains(string(batch), missing) != c.want {
+			t.Errorf("%s: %s and %s, want it missing: %t", c.fields, one, batch, c.want)
+		}
+	}
+	d, asServer = runLobby(t)
+	if a := d.send("/api/v1/check", []byte(`{"channel":"lobby","user_id":"1"}`), asServer); strings.Contains(string(a.body), missing) {
+		t.Errorf("without limits on repeated text: %s", a.body)
 	}
 }

@@ -17,13 +17,15 @@ import (
 // user's own, the room's, and those across all rooms.
 func TestCheckRefund_GivesBack(t *testing.T) {
 	for name, limit := range map[string]chatguard.Limit{
-		"of the user":    chatguard.FixedWindowLimit("few", 2, time.Hour),
-		"of the room":    {Name: "few", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Hour, Per: chatguard.PerChannel},
-		"over all rooms": {Name: "few", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Hour, Per: chatguard.PerUserEverywhere},
+		"of the user":        chatguard.FixedWindowLimit("few", 2, time.Hour),
+		"of the room":        {Name: "few", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Hour, Per: chatguard.PerChannel},
+		"of the text":        {Name: "few", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Hour, Per: chatguard.PerText},
+		"of the user's text": {Name: "few", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Hour, Per: chatguard.PerUserText, Similar: true},
+		"over all rooms":     {Name: "few", Algorithm: chatguard.FixedWindow, Messages: 2, Every: time.Hour, Per: chatguard.PerUserEverywhere},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, asServer := runLobby(t, setCheckSpace, addLimits(t, limit))
-			said := checkForm{Channel: lobby, UserID: "41", Cost: 2}
+			said := checkForm{Channel: lobby, UserID: "41", Cost: 2, Text: "join my channel, it is the best"}
 			spent, _ := d.check(said, http.StatusOK, asServer)
 			throttled, _ := d.check(said, http.StatusTooManyRequests, asServer)
 			d.refund(throttled.body, asServer)
@@ -77,6 +79,7 @@ func TestCheckRefund_InvalidVerdictIsNamed(t *testing.T) {
 		{`{"channel":"lobby","user_id":"41","spent":1,"at":-1}`, 422, "message can't be judged: the time is before 1970"},
 		{`{"channel":"lobby","user_id":"41","spent":1,"allowed":1,` + at + `}`, 400, "allowed: want true or false, found a number."},
 		{`{"channel":"lobby","user_id":"41","spent":1,"late_ns":9223372036854775807,` + at + `}`, 422, "message can't be judged: the time is before 1970 or after February 2116."},
+		{`{"channel":"lobby","user_id":"41","spent":1,"text_print":"AAAA",` + at + `}`, 422, "text_print isn't that of a verdict."},
 		{`{"verdicts":[]}`, 422, "at is missing"},
 		{`[]`, 400, "want an object, found a list."},
 	} {

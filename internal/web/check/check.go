@@ -15,6 +15,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -69,6 +70,7 @@ type part struct {
 	taken   int              // how much of the cost may be shown, if upTo
 	changed []string         // keys whose values were repaired
 	unknown unknownNames
+	noText  bool // whether the message has no key text
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
@@ -136,7 +138,7 @@ func (k *Checker) addMessage(c *scratch, read *checkedMessage) {
 	}
 	c.add(m, err)
 	p := &c.parts[len(c.parts)-1]
-	p.upTo, p.changed, p.unknown = read.UpTo, changed, unknown
+	p.upTo, p.changed, p.unknown, p.noText = read.UpTo, changed, unknown, read.Text == nil
 }
 
 // add adds a message. err is why it can't be judged, or nil.
@@ -185,14 +187,18 @@ func (k *Checker) appendAnswer(c *scratch, i int) {
 		c.answer = appendError(c.answer, p.err)
 		return
 	}
+	missing := p.noText && !v.Exempt && inner.Of(k.opts.Guard).ReadsTexts(v.ChannelID)
 	v.ChannelID, v.UserID = k.NameOf(v.ChannelID), k.NameOf(v.UserID)
 	c.answer = v.AppendJSON(c.answer)
-	if !p.upTo && p.changed == nil && p.unknown.roles == nil && p.unknown.kinds == nil && p.unknown.timezone == "" {
+	if !p.upTo && !missing && p.changed == nil && p.unknown.roles == nil && p.unknown.kinds == nil && p.unknown.timezone == "" {
 		return
 	}
 	c.answer = c.answer[:len(c.answer)-1]
 	if p.upTo {
 		c.answer = strconv.AppendInt(append(c.answer, `,"taken":`...), int64(p.taken), 10)
+	}
+	if missing {
+		c.answer = append(c.answer, `,"missing":["text"]`...)
 	}
 	c.answer = appendTexts(c.answer, "changed", p.changed)
 	c.answer = appendTexts(c.answer, "unknown_roles", p.unknown.roles)

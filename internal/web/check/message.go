@@ -39,7 +39,7 @@ type checkedMessage struct {
 	DisplayName string         `json:"display_name"`
 	Roles       checkedRoles   `json:"roles"`
 	Timezone    string         `json:"timezone"`
-	Text        string         `json:"text"`
+	Text        *string        `json:"text"`
 	Kinds       checkedKinds   `json:"message_kind"`
 	Cost        *int           `json:"cost"`
 	At          jsontext.Value `json:"at"`
@@ -74,8 +74,11 @@ type checkReader struct {
 // and changed lists their keys.
 func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, changed []string, err error) {
 	m = chatguard.Message{
-		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1,
+		ID: read.ID, ChannelID: read.Channel, Cost: 1,
 		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName, Timezone: read.Timezone},
+	}
+	if read.Text != nil {
+		m.Text = *read.Text
 	}
 	if read.Cost != nil {
 		m.Cost = *read.Cost

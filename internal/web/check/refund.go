@@ -22,6 +22,7 @@ type spentVerdict struct {
 	Spent   *int           `json:"spent"` // a verdict that spent nothing doesn't have it
 	LateNS  int64          `json:"late_ns"`
 	Allowed *bool          `json:"allowed"` // every verdict has it
+	Print   string         `json:"text_print"`
 }
 
 // Refund is POST /check/refund. Another chat's server sends back the verdict on a message that it
@@ -43,7 +44,7 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 		if k.openChannels(c, holder); c.parts[0].err != nil {
 			return c.parts[0].err
 		}
-		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost}
+		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost, Print: *m.Print}
 		// A caller that hangs up hasn't delivered the message either.
 		err := k.opts.Guard.Refund(context.WithoutCancel(r.Context()), v)
 		switch {
@@ -64,9 +65,12 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 // message spent, and its time is when the message counted.
 func (c *checkReader) toSpentMessage(read *spentVerdict) (m chatguard.Message, err error) {
 	at, err := parseAt(read.At)
+	var print chatguard.TextPrint
 	switch {
 	case err != nil:
 		return m, err
+	case print.UnmarshalText([]byte(read.Print)) != nil:
+		return m, failKey("text_print", "isn't that of a verdict")
 	case at.IsZero():
 		return m, failKey("at", "is missing: the time in the verdict")
 	case read.LateNS < 0:
@@ -81,6 +85,7 @@ func (c *checkReader) toSpentMessage(read *spentVerdict) (m chatguard.Message, e
 	m = chatguard.Message{
 		ChannelID: read.Channel, User: chatguard.User{ID: read.UserID},
 		SentAt: at.Add(time.Duration(read.LateNS)), Cost: max(1, *read.Spent), // no message costs 0
+		Print: &print,
 	}
 	c.repair(&m)
 	err = c.validate(&m)
