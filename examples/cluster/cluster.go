@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,7 @@ var shares = []string{"off", "exact", "synchronised"}
 // startCluster starts a node on each address. An address may have the port 0.
 func startCluster(ctx context.Context, s settings, redis string, addresses []string) (*cluster, error) {
 	c := &cluster{settings: s, redis: redis, addresses: addresses, nodes: make([]*node, len(addresses))}
+	rand.Read(c.textKey[:])
 	if err := c.setShare(ctx, s.share); err != nil {
 		return nil, errors.Join(err, c.stopAll())
 	}

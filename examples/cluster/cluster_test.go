@@ -299,3 +299,17 @@ func testRun(t *testing.T, s settings) {
 		t.Error(err)
 	}
 }
+
+// Three nodes together allow a text three times, whoever writes it.
+func TestCluster_RepeatedText(t *testing.T) {
+	copies := chatguard.TokenBucketLimit("copies", 3, time.Hour)
+	copies.Per, copies.FromLength = chatguard.PerText, 1
+	_, front := startThree(t, "exact", chatguard.Policy{Limits: []chatguard.Limit{copies}})
+	allowed := 0
+	for i := range 9 {
+		allowed += send(t, front, fmt.Sprint("user", i), 1).allowed
+	}
+	if allowed != 3 {
+		t.Errorf("%d of 9 copies are allowed, want 3", allowed)
+	}
+}

@@ -24,6 +24,7 @@ import (
 type settings struct {
 	policy  chatguard.Policy
 	timeout time.Duration // redisstore.Options.Timeout
+	textKey [16]byte      // chatguard.Options.TextKey; give your nodes the same secret
 
 	listen, redis, share string
 	nodes                int

@@ -44,7 +44,7 @@ type node struct {
 // don't share limits.
 func startNode(ctx context.Context, name, address, redis string, mode shared.Mode, s settings) (*node, error) {
 	n := &node{name: name}
-	opts := &chatguard.Options{SharedMode: mode}
+	opts := &chatguard.Options{SharedMode: mode, TextKey: s.textKey}
 	var err error
 	if redis != "" {
 		n.store, err = redisstore.Open(ctx, redis, &redisstore.Options{Namespace: namespace, Node: name, Timeout: s.timeout})

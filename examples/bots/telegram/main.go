@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log"
@@ -76,7 +77,7 @@ func (b *bot) message(c tele.Context) error {
 		ID:        strconv.Itoa(m.ID),
 		ChannelID: strconv.FormatInt(m.Chat.ID, 10),
 		User:      chatguard.User{ID: strconv.FormatInt(m.Sender.ID, 10), Login: m.Sender.Username, Roles: roles},
-		Text:      m.Text,
+		Text:      cmp.Or(m.Text, m.Caption),
 		SentAt:    m.Time(), // by Telegram's clock, in whole seconds
 	})
 	if err != nil || verdict.Allowed {
