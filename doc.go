@@ -9,23 +9,25 @@
 //		return // the author may write again after verdict.RetryAfter
 //	}
 //
-// A [Guard] reads the author, the channel and the time of each [Message]. It decides within
-// microseconds whether the author is still within the limits of the channel's [Policy]. The answer
-// is a [Verdict]. A message is either allowed or throttled. If the message is throttled, the
-// Verdict names the limit, the time when the author may speak again, and the penalty to apply. The
-// Guard only decides; the caller acts on the verdict. A Guard lives in one process. Several
-// processes, each with its own Guard, together allow several times the limit, unless they share a
-// store ([Options].Shared).
+// A [Guard] reads the author, the channel and the time of each [Message], and its text only if a
+// limit is on repeated text. It decides within microseconds whether the author is still within the
+// limits of the channel's [Policy]. The answer is a [Verdict]. A message is either allowed or
+// throttled. If the message is throttled, the Verdict names the limit, the time when the author may
+// speak again, and the penalty to apply. The Guard only decides; the caller acts on the verdict. A
+// Guard lives in one process. Several processes, each with its own Guard, together allow several
+// times the limit, unless they share a store ([Options].Shared).
 //
 // A message passes through the package like this:
 //
 //	Message ── Guard.Check ──> roles, exemptions ──> limits ──> penalty ladder ──> Verdict
 //
-// Limits use one of eight algorithms ([Algorithm]) and one of four scopes ([Scope]). Roles and
-// single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
-// change while messages arrive; the Guard keeps the usage that it has recorded ([Guard.SetPolicy]).
-// [Guard.Wait] paces a program's own messages. A leaky-bucket limit delays messages before it
-// throttles any; [Verdict.Hold] and [HoldQueue] wait until a delayed message may be delivered.
+// Limits use one of eight algorithms ([Algorithm]) and one of six scopes ([Scope]). Two of these
+// are for repeated text, which the Guard compares by keyed hashes ([TextPrint], [Options].TextKey).
+// Roles and single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]).
+// Limits can change while messages arrive; the Guard keeps the usage that it has recorded
+// ([Guard.SetPolicy]). [Guard.Wait] paces a program's own messages. A leaky-bucket limit delays
+// messages before it throttles any; [Verdict.Hold] and [HoldQueue] wait until a delayed message may
+// be delivered.
 //
 // # Packages
 //

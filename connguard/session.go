@@ -140,11 +140,12 @@ func (s *Session) Context() context.Context {
 	return s.ctx
 }
 
-// Check is Guard.Check for a message that has just arrived over this connection. It always uses the
-// session's user and the Guard's clock, whatever m contains. If m has no roles, zone or channel, it
-// uses the session's. If the client names a channel, the caller must check that the channel exists
-// and that the user is in it, since every channel has its own allowance. The caller must not take
-// Roles and Cost from the client.
+// Check is Guard.Check for a message that has just arrived over this connection. Parse the message
+// first: limits on repeated text count only messages with a Text. Check always uses the session's
+// user and the Guard's clock, whatever m contains. If m has no roles, zone or channel, it uses the
+// session's. If the client names a channel, the caller must check that the channel exists and that
+// the user is in it, since every channel has its own allowance. The caller must not take Roles and
+// Cost from the client.
 //
 // After CloseWithError, Check returns that error. On a nil Session it returns ErrNoSession, and
 // before Admit chatguard.ErrInvalid.

@@ -54,6 +54,29 @@ func TestSession_Check(t *testing.T) {
 	}
 }
 
+// Limits on repeated text count the messages of a session that have a text.
+func TestSession_RepeatedText(t *testing.T) {
+	door := newDoor(t, nil)
+	repeats := chatguard.SlidingLogLimit("repeats", 1, time.Hour)
+	repeats.Per = chatguard.PerText
+	if err := door.guard.SetPolicy(chatguard.Policy{Limits: []chatguard.Limit{repeats}}); err != nil {
+		t.Fatal(err)
+	}
+	one, other := mustAdmit(t, door, named("7")), mustAdmit(t, door, named("8"))
+	defer one.Close()
+	defer other.Close()
+	for _, step := range []struct {
+		session *Session
+		text    string
+		allowed bool
+	}{{one, "join my channel", true}, {other, "", true}, {one, "", true}, {other, "Join my channel", false}} {
+		v, err := step.session.Check(t.Context(), chatguard.Message{Text: step.text})
+		if err != nil || v.Allowed != step.allowed {
+			t.Errorf("%q: %v, %v, want it allowed: %t", step.text, v, err, step.allowed)
+		}
+	}
+}
+
 // A session without a channel, such as one of a client in many rooms, judges messages that name
 // one.
 func TestSession_NoChannel(t *testing.T) {

@@ -38,7 +38,7 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 // nobody needs is an error too.
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
-		module:                            {"internal/clock", "internal/durations", "internal/inner/hook", "internal/limits", "internal/sharing", "shared", "state"},
+		module:                            {"internal/clock", "internal/durations", "internal/fingerprint", "internal/inner/hook", "internal/limits", "internal/sharing", "shared", "state"},
 		"state":                           {},
 		"shared":                          {},
 		"limitinfo":                       {"root", "internal/inner", "internal/limits"},
