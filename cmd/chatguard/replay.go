@@ -91,7 +91,10 @@ func replayFiles(
 	}
 	if decisions {
 		encoder := json.NewEncoder(hostile.EscapeWriter{W: out})
-		options.Decided = func(v chatguard.Verdict) error { return encoder.Encode(v) }
+		options.Decided = func(v chatguard.Verdict) error {
+			v.Print = chatguard.TextPrint{} // differs in each run
+			return encoder.Encode(v)
+		}
 	}
 	r := simulate.NewReplay(options)
 	err = readRecords(cmd, files, read, func(name string, record io.Reader) error { return r.Read(ctx, name, record) })
