@@ -22,8 +22,8 @@ func TestBackup_Age(t *testing.T) {
 	chatguard := filepath.Join(unpacked(t, "linux", runtime.GOARCH), "chatguard")
 	for name, contents := range map[string]string{
 		"chatguard.toml":     "timezone = \"UTC\"\n",
-		"chatguard.db.token": "{}",
-		"passphrase":         "secret words\n",
+		"chatguard.db.token": "{}", "chatguard.db.textkey": "000102030405060708090a0b0c0d0e0f\n",
+		"passphrase": "secret words\n",
 		"rows.jsonl": `{"kind":"chatguard-export","format":1,"at":"2026-03-14T20:00:00Z"}
 {"kind":"channel","id":"1","login":"gardenhour"}
 {"kind":"end","lines":3}
@@ -45,7 +45,7 @@ func TestBackup_Age(t *testing.T) {
 	answerInTerminal(t, age, "secret words")
 
 	names := strings.Fields(run("tar", "-tf", "backup.tar"))
-	want := "[chatguard.toml chatguard.db.token chatguard.db]"
+	want := "[chatguard.toml chatguard.db.token chatguard.db.textkey chatguard.db]"
 	if got := fmt.Sprint(names); got != want {
 		t.Errorf("the archive has %s, want %s", got, want)
 	}

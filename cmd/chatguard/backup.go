@@ -21,8 +21,8 @@ func newBackupCommand() *cobra.Command {
 Works while chatguard runs, and never delays it. FILE appears when it is complete, or not at all.
 
 FILE contains chat text, sign-ins and the secrets of webhooks, so only its owner can read it. With --encrypt, FILE also
-contains the bot's login and the configuration, and nobody can read it without the passphrase. That comes from
---passphrase-file, from ` + passphraseVariable + `, or from you. FILE is a tar in the age format.
+contains the bot's login, the key of texts and the configuration, and nobody can read it without the passphrase. That
+comes from --passphrase-file, from ` + passphraseVariable + `, or from you. FILE is a tar in the age format.
 
 With --folder instead of FILE, the file is named after the current time. If the folder doesn't exist, it is created, for
 this user only. With --keep, the oldest backups are then removed.`,
@@ -31,7 +31,7 @@ this user only. With --keep, the oldest backups are then removed.`,
   chatguard backup --folder /var/backups/chatguard --keep 14`,
 	}, b.plan)
 	cmd.Args = b.checkArguments
-	cmd.Flags().BoolVar(&b.encrypt, "encrypt", false, "also copy login and configuration, and encrypt everything")
+	cmd.Flags().BoolVar(&b.encrypt, "encrypt", false, "also copy login, key of texts and configuration, and encrypt everything")
 	cmd.Flags().StringVar(&b.folder.path, "folder", "", "write to a new file in this folder, instead of FILE")
 	cmd.Flags().IntVar(&b.folder.keep, "keep", 0, "with --folder: how many backups to keep there (default: all)")
 	b.passphrase.addFlag(cmd)

@@ -95,5 +95,7 @@ func installationOf(cfg config.Config) transfer.Installation {
 		}
 		return path
 	}
-	return transfer.Installation{Configuration: absolute(cfg.Path), Database: absolute(cfg.Database), Login: absolute(cfg.TokenFile())}
+	return transfer.Installation{
+		Configuration: absolute(cfg.Path), Database: absolute(cfg.Database), Login: absolute(cfg.TokenFile()), TextKey: absolute(cfg.TextKeyFile()),
+	}
 }

@@ -246,6 +246,20 @@ problem  clock          this machine's clock is …s behind Twitch's
 problem  database       database FOLDER/chatguard.db can be read and changed by other users of this machine
                         chmod 600 FOLDER/chatguard.db
 ok       database       FOLDER/chatguard.db, not in use`},
+		"a key of texts for everybody": {func(p *patient) {
+			p.runOnce()
+			must(p, os.Chmod(p.config.TextKeyFile(), 0o644))
+		}, `
+problem  database       the key of texts FOLDER/chatguard.db.textkey can be read by other users of this machine
+                        chmod 600 FOLDER/chatguard.db.textkey
+ok       database       FOLDER/chatguard.db, not in use`},
+		"a damaged key of texts": {func(p *patient) {
+			p.runOnce()
+			p.write(filepath.Base(p.config.TextKeyFile()), "spoilt", 0o600)
+		}, `
+problem  database       the key of texts FOLDER/chatguard.db.textkey is damaged
+                        restore it from an encrypted backup, or delete it; chatguard then makes a new one, and forgets which texts were repeated
+ok       database       FOLDER/chatguard.db, not in use`},
 		"a token for everybody": {func(p *patient) {
 			p.runOnce()
 			must(p, os.Chmod(p.config.TokenFile(), 0o644))

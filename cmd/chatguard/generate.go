@@ -149,6 +149,9 @@ The secret of a Twitch application that has one.
 CHATGUARD_SHARED_PASSWORD
 The password of the Valkey or Redis over which nodes share limits.
 .TP
+CHATGUARD_SHARED_TEXT_KEY
+A long random text, the same on all nodes that share limits. Limits on repeated text need it.
+.TP
 CHATGUARD_BACKUP_PASSPHRASE
 The passphrase of encrypted backups.
 .TP
@@ -166,6 +169,9 @@ The database, beside the configuration. The packages have /var/lib/chatguard/cha
 .TP
 chatguard.db.token
 The bot's login, beside the database.
+.TP
+chatguard.db.textkey
+The key of texts, beside the database. Limits on repeated text know a text only by a hash with this key.
 .TP
 /etc/chatguard/environment
 Variables of the service, each NAME=value.

@@ -45,7 +45,7 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Wait()
-	inUse := []string{"chatguard.db", "chatguard.db-wal", "chatguard.db-shm", "chatguard.db.lock", "chatguard.db.token", "chatguard.db.token.lock"}
+	inUse := []string{"chatguard.db", "chatguard.db-wal", "chatguard.db-shm", "chatguard.db.lock", "chatguard.db.token", "chatguard.db.token.lock", "chatguard.db.textkey"}
 	written := listFiles(t, folder)
 	for _, name := range []string{ // left by a crash, a migration, an import, a restore and builds
 		"chatguard.db.v1", "chatguard.db.before-import", "chatguard.db.before-import.2", "chatguard.db.before-restore", "chatguard.db.restoring", "chatguard.toml.before-restore", "chatguard.db.copying.chatguard-part", "backup.age", "chatguard-backup.db.chatguard-part", "chatguard-backup.db.chatguard-part-journal", "chatguard.jsonl.gz.chatguard-part",

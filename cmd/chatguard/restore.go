@@ -23,8 +23,8 @@ func newRestoreCommand() *cobra.Command {
 		Long: `Restores what "chatguard backup" wrote to FILE, all of it or nothing. Stop chatguard first. The current files are
 kept beside the new ones, with ".before-restore" added to their names.
 
-A plain backup replaces the database that the configuration names. An encrypted one also restores the login and the
-configuration. Then its configuration names the database, unless ` + "CHATGUARD_DATABASE" + ` is set. A login that is newer than the
+A plain backup replaces the database that the configuration names. An encrypted one also restores the login, the key
+of texts and the configuration. Then its configuration names the database, unless ` + "CHATGUARD_DATABASE" + ` is set. A login that is newer than the
 backup's is kept, because Twitch no longer accepts the older one.
 
 The passphrase comes from --passphrase-file, from ` + passphraseVariable + `, or from you.`,
@@ -36,7 +36,7 @@ The passphrase comes from --passphrase-file, from ` + passphraseVariable + `, or
 			return r.run()
 		},
 	}
-	cmd.Flags().BoolVar(&r.onlyDatabase, "only-database", false, "leave the login and the configuration as they are")
+	cmd.Flags().BoolVar(&r.onlyDatabase, "only-database", false, "leave login, key of texts and configuration as they are")
 	r.passphrase.addFlag(cmd)
 	addConfigFlag(cmd, &r.config)
 	return cmd
@@ -112,6 +112,9 @@ func (r *restoring) report(o restore.Outcome) string {
 		say("Restored the login %s", o.Places.Login)
 	case restore.Newer:
 		say("Kept the login %s, which is newer than the backup's", o.Places.Login)
+	}
+	if o.TextKey == restore.Restored {
+		say("Restored the key of texts %s", o.Places.TextKey)
 	}
 	if o.Configuration == restore.Restored {
 		say("Restored the configuration %s", o.Places.Configuration)

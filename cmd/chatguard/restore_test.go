@@ -45,7 +45,7 @@ func TestRestore_MoveToAnotherMachine(t *testing.T) {
 	there := s.move()
 	must(t, os.Remove(there.configuration))
 	there.run("restore", file)
-	for _, name := range []string{there.database(), there.database() + ".token"} {
+	for _, name := range []string{there.database(), there.database() + ".token", there.database() + ".textkey"} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/reports"
 	"github.com/chatguard/chatguard/internal/request"
+	"github.com/chatguard/chatguard/internal/textkey"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
@@ -53,10 +54,24 @@ func (a *App) openNode(ctx context.Context) (err error) {
 	return err
 }
 
+// textKey returns the key of texts: that of all nodes, or this installation's own.
+func textKey(c config.Config) (textkey.Key, error) {
+	switch {
+	case c.Shared.HasStore() && c.Shared.TextKey != "":
+		return textkey.Derived(string(c.Shared.TextKey)), nil
+	case c.NoDatabase:
+		return textkey.Random(), nil
+	}
+	return textkey.Open(c.TextKeyFile())
+}
+
 // openGuard creates the Guard, its Policies and Controls, and the connection to Twitch, which
 // provides the IDs of channels with their own policy.
 func (a *App) openGuard(context.Context) (err error) {
 	var chatTime *clock.Chat
+	if _, err := textKey(a.Config); err != nil {
+		return err
+	}
 	guarding := &chatguard.Options{MaxMemory: int64(a.Config.MemoryPerTable), MaxTotalMemory: UsersMemoryOf(a.Config)}
 	a.metrics.NewGauge("chatguard_users_memory_limit_bytes", func() float64 { return float64(guarding.MaxTotalMemory) })
 	if len(a.Config.Twitch.Channels) > 0 {

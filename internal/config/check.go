@@ -54,6 +54,7 @@ func (r *reader) check(c *Config) error {
 		{place{"shared", "interval"}, checkSharedInterval(c.Shared)},
 		{place{"shared", "share"}, checkShare(c.Shared)},
 		{place{"shared", "placement"}, checkOneOf(c.Shared.Placement, placements)},
+		{place{"shared", "text_key"}, checkStrength(c.Shared.TextKey)},
 		{place{"shared", "tls_ca"}, checkSharedTLS(c.Shared)},
 		{place{"shared", "tls_cert"}, checkTLSFiles(c.Shared.TLSCert, c.Shared.TLSKey)},
 		{place{"web", "token"}, checkPrintable(c.Web.Token)},

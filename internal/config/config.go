@@ -170,6 +170,10 @@ type Web struct {
 // ".token" appended.
 func (c *Config) TokenFile() string { return c.Database + ".token" }
 
+// TextKeyFile returns the path of the file with the key of texts: the path of the database with
+// ".textkey" appended.
+func (c *Config) TextKeyFile() string { return c.Database + ".textkey" }
+
 // DefaultPolicy returns the policy of an empty file. It has the limits of chatguard.DefaultPolicy,
 // but it only observes. Its roles are Twitch's, and its ladder is one for a bot.
 func DefaultPolicy() chatguard.Policy {

@@ -93,16 +93,23 @@ func TestShared_Part(t *testing.T) {
 	assertEqual(t, "the policy in another mode", got, c.Policy)
 }
 
-// TestParse_SharedPassword checks that the password comes from the environment and is never shown.
+// TestParse_SharedPassword checks that secrets come from the environment and are never shown.
 func TestParse_SharedPassword(t *testing.T) {
-	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_SHARED_PASSWORD": "geheim", "CHATGUARD_SHARED_SENTINEL_PASSWORD": "secreto"})
+	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_SHARED_PASSWORD": "geheim", "CHATGUARD_SHARED_SENTINEL_PASSWORD": "secreto", "CHATGUARD_SHARED_TEXT_KEY": "eine lange, geheime Zeile"})
 	if c.Shared.Password != "geheim" || c.Shared.Password.String() != "hidden" {
 		t.Errorf("%+v", c.Shared)
 	}
 	if c.Shared.SentinelPassword != "secreto" || c.Shared.SentinelPassword.String() != "hidden" {
 		t.Errorf("%+v", c.Shared)
 	}
-	_, err := Parse("c.toml", nil, variables{"CHATGUARD_SHARED_URL": "redis://:geheim@127.0.0.1"}.lookup)
+	if c.Shared.TextKey != "eine lange, geheime Zeile" || c.Shared.TextKey.String() != "hidden" {
+		t.Errorf("%+v", c.Shared)
+	}
+	_, err := Parse("c.toml", nil, variables{"CHATGUARD_SHARED_TEXT_KEY": "geheim"}.lookup)
+	if err == nil || !strings.Contains(err.Error(), "CHATGUARD_SHARED_TEXT_KEY: is shorter than 16 characters: use a long random text (openssl rand -hex 24)") {
+		t.Error(err)
+	}
+	_, err = Parse("c.toml", nil, variables{"CHATGUARD_SHARED_URL": "redis://:geheim@127.0.0.1"}.lookup)
 	if err == nil || strings.Contains(err.Error(), "geheim") {
 		t.Error(err)
 	}

@@ -34,6 +34,9 @@ type Shared struct {
 	Password Secret `toml:"password"` // of the store
 	// SentinelPassword is that of the Sentinels. Empty means that they require none.
 	SentinelPassword Secret `toml:"sentinel_password"`
+	// TextKey is a text from which all nodes derive the same key of texts. Limits on repeated text
+	// need it.
+	TextKey Secret `toml:"text_key"`
 }
 
 // The ways of sharing limits.

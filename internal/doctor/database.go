@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
+	"github.com/chatguard/chatguard/internal/textkey"
 )
 
 // checkDatabase checks whether the database is intact and can be opened, and which process uses it.
@@ -64,6 +65,9 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 		if err := check(path); err != nil {
 			list = append(list, problemFrom(err))
 		}
+	}
+	if err := textkey.Check(d.cfg.TextKeyFile()); err != nil {
+		list = append(list, problemFrom(err))
 	}
 	if d.owner == nil { // otherwise that process may be writing them
 		for _, name := range sqlite.Abandoned(path) {

@@ -11,7 +11,7 @@ import (
 // processes beside the database.
 func Abandoned(places transfer.Installation) []string {
 	names := sqlite.Abandoned(places.Database)
-	for _, target := range []string{places.Login, places.Configuration} {
+	for _, target := range []string{places.Login, places.TextKey, places.Configuration} {
 		part := realFile(target) + sqlite.PartSuffix
 		if info, err := os.Lstat(part); err == nil && info.Mode().IsRegular() {
 			names = append(names, part)

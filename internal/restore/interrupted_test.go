@@ -120,7 +120,7 @@ func TestMove_Logs(t *testing.T) {
 	persisttest.Must(t, m.files[databasePart].write(bytes.NewReader(in.now[databasePart]), 0o600))
 	persisttest.Must(t, m.commit())
 	in.wantFiles(t, map[string][]byte{
-		"chatguard.toml": in.old[configurationPart], "chatguard.db.token": in.old[loginPart],
+		"chatguard.toml": in.old[configurationPart], "chatguard.db.token": in.old[loginPart], "chatguard.db.textkey": in.old[textKeyPart],
 		"chatguard.db": in.now[databasePart], "chatguard.db.before-restore": in.old[databasePart],
 		"chatguard.db.before-restore-wal": []byte("-wal"), "chatguard.db.before-restore-journal": []byte("-journal"),
 	})
@@ -139,7 +139,7 @@ func TestRun_AfterInterrupted(t *testing.T) {
 	_, err := Run(ctx, in.backup, opts)
 	persisttest.Must(t, err)
 	in.wantFiles(t, map[string][]byte{
-		"chatguard.toml": in.old[configurationPart], "chatguard.db.token": in.old[loginPart],
+		"chatguard.toml": in.old[configurationPart], "chatguard.db.token": in.old[loginPart], "chatguard.db.textkey": in.old[textKeyPart],
 		"chatguard.db": in.now[databasePart], "chatguard.db.before-restore": in.old[databasePart], "chatguard.db.before-restore.2": between,
 	})
 }
@@ -227,7 +227,7 @@ func TestFinish_Abandoned(t *testing.T) {
 	if finished, err := Finish(in.places()); finished || err != nil {
 		t.Errorf("finished %v, %v", finished, err)
 	}
-	want := map[string][]byte{"chatguard.toml": in.old[configurationPart], "chatguard.db": in.old[databasePart], "chatguard.db.token": in.old[loginPart]}
+	want := map[string][]byte{"chatguard.toml": in.old[configurationPart], "chatguard.db": in.old[databasePart], "chatguard.db.token": in.old[loginPart], "chatguard.db.textkey": in.old[textKeyPart]}
 	for _, name := range others {
 		want[name+sqlite.PartSuffix] = nil
 	}

@@ -18,7 +18,7 @@ func checkLinks(places transfer.Installation) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	for _, name := range []string{places.Configuration, places.Database, places.Login} {
+	for _, name := range []string{places.Configuration, places.Database, places.Login, places.TextKey} {
 		if err := checkLink(name, 0); err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func read(t *testing.T, path string) []byte {
 }
 
 // installation is a folder with an installation. Contents are those of its configuration, its
-// database and its login file.
+// database, its login file and its key of texts.
 type installation struct {
 	folder string
 	backup string // a file outside of the folder
@@ -122,8 +122,8 @@ func newInstallation(t *testing.T) *installation {
 	in := &installation{folder: t.TempDir()}
 	elsewhere := t.TempDir()
 	in.backup = filepath.Join(elsewhere, "backup.age")
-	in.old = [parts][]byte{[]byte("# old"), newDatabase(t, in.places().Database, "old"), login("old", "7")}
-	in.now = [parts][]byte{[]byte("# new"), newDatabase(t, filepath.Join(elsewhere, "db"), "new"), login("new", "7")}
+	in.old = [parts][]byte{[]byte("# old"), newDatabase(t, in.places().Database, "old"), login("old", "7"), []byte("the old key")}
+	in.now = [parts][]byte{[]byte("# new"), newDatabase(t, filepath.Join(elsewhere, "db"), "new"), login("new", "7"), []byte("the new key")}
 	for i, name := range in.names() {
 		persisttest.Must(t, os.WriteFile(name, in.old[i], 0o600))
 	}
@@ -140,6 +140,7 @@ func (in *installation) parts() []part {
 	return []part{
 		{name: transfer.ConfigurationName, contents: in.now[configurationPart], at: persisttest.Start},
 		{name: transfer.LoginName, contents: in.now[loginPart], at: loginTimes.backup},
+		{name: transfer.TextKeyName, contents: in.now[textKeyPart], at: persisttest.Start},
 		{name: transfer.DatabaseName, contents: in.now[databasePart], at: persisttest.Start},
 	}
 }
@@ -151,12 +152,12 @@ func (in *installation) write(t *testing.T, backup []byte) {
 
 func (in *installation) places() transfer.Installation {
 	name := func(name string) string { return filepath.Join(in.folder, name) }
-	return transfer.Installation{Configuration: name("chatguard.toml"), Database: name("chatguard.db"), Login: name("chatguard.db.token")}
+	return transfer.Installation{Configuration: name("chatguard.toml"), Database: name("chatguard.db"), Login: name("chatguard.db.token"), TextKey: name("chatguard.db.textkey")}
 }
 
 func (in *installation) names() [parts]string {
 	p := in.places()
-	return [parts]string{p.Configuration, p.Database, p.Login}
+	return [parts]string{p.Configuration, p.Database, p.Login, p.TextKey}
 }
 
 // mark writes the marker of a restore whose staged file is that of a part.
@@ -200,16 +201,16 @@ func (in *installation) wantFiles(t *testing.T, want map[string][]byte) {
 // wantOld checks that nothing was restored.
 func (in *installation) wantOld(t *testing.T) {
 	t.Helper()
-	in.wantFiles(t, map[string][]byte{"chatguard.toml": in.old[configurationPart], "chatguard.db": in.old[databasePart], "chatguard.db.token": in.old[loginPart]})
+	in.wantFiles(t, map[string][]byte{"chatguard.toml": in.old[configurationPart], "chatguard.db": in.old[databasePart], "chatguard.db.token": in.old[loginPart], "chatguard.db.textkey": in.old[textKeyPart]})
 }
 
 // wantNew checks that everything was restored, and that what was there is kept.
 func (in *installation) wantNew(t *testing.T) {
 	t.Helper()
 	in.wantFiles(t, map[string][]byte{
-		"chatguard.toml": in.now[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.now[loginPart],
+		"chatguard.toml": in.now[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.now[loginPart], "chatguard.db.textkey": in.now[textKeyPart],
 		"chatguard.toml.before-restore": in.old[configurationPart], "chatguard.db.before-restore": in.old[databasePart],
-		"chatguard.db.token.before-restore": in.old[loginPart],
+		"chatguard.db.token.before-restore": in.old[loginPart], "chatguard.db.textkey.before-restore": in.old[textKeyPart],
 	})
 }
 

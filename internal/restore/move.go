@@ -22,6 +22,7 @@ const (
 	configurationPart = iota
 	databasePart
 	loginPart
+	textKeyPart
 	parts
 )
 
@@ -55,7 +56,7 @@ const maxMarker = 64 << 10
 
 func newMove(places transfer.Installation) *move {
 	m := &move{marker: places.Database + sqlite.RestoringSuffix}
-	for part, target := range []string{configurationPart: realFile(places.Configuration), databasePart: places.Database, loginPart: realFile(places.Login)} {
+	for part, target := range []string{configurationPart: realFile(places.Configuration), databasePart: places.Database, loginPart: realFile(places.Login), textKeyPart: realFile(places.TextKey)} {
 		m.files[part] = &file{target: target, staged: target + sqlite.PartSuffix, isDatabase: part == databasePart}
 	}
 	return m

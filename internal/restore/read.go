@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
-// maxSmallFile is the maximum size of a configuration or a login file.
+// maxSmallFile is the maximum size of a configuration, a login file or a key of texts.
 const maxSmallFile = 4 << 20
 
 // openBackup reads a backup up to its database.
@@ -84,6 +84,8 @@ func (b *backup) openArchive(in io.Reader) error {
 		case header.Name == transfer.LoginName:
 			b.loginAt = header.ModTime
 			err = b.readSmall(r, header, &b.login)
+		case header.Name == transfer.TextKeyName:
+			err = b.readSmall(r, header, &b.textKey)
 		default:
 			err = b.unknownFile(header.Name)
 		}
@@ -155,6 +157,20 @@ func isSameAccount(a, b []byte) bool {
 		return false
 	}
 	return logins[0].Access != "" && logins[0].User != "" && logins[0].User == logins[1].User
+}
+
+// stageTextKey writes the key of texts, unless it is the same. The database's hashes of texts were
+// made with it.
+func (b *backup) stageTextKey(f *file) error {
+	if b.textKey == nil {
+		return nil
+	}
+	if there, err := os.ReadFile(f.target); err == nil && bytes.Equal(there, b.textKey) {
+		b.outcome.TextKey = Same
+		return nil
+	}
+	b.outcome.TextKey = Restored
+	return f.write(bytes.NewReader(b.textKey), 0o600)
 }
 
 // stageConfiguration writes the new configuration, unless it is the same.

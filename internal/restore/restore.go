@@ -32,7 +32,7 @@ type Options struct {
 	// Places returns where the files belong. configuration is what the configuration will contain;
 	// nil means that it stays as it is.
 	Places func(configuration []byte) (transfer.Installation, error)
-	// OnlyDatabase means that login and configuration stay as they are.
+	// OnlyDatabase means that login, key of texts and configuration stay as they are.
 	OnlyDatabase bool
 	Progress     *Progress
 }
@@ -56,10 +56,10 @@ const (
 
 // Outcome is the result of Run.
 type Outcome struct {
-	Places               transfer.Installation
-	Login, Configuration Result
-	At                   time.Time // when the database was copied; zero if unknown
-	Kept                 []string  // the files that were there before, renamed
+	Places                        transfer.Installation
+	Login, TextKey, Configuration Result
+	At                            time.Time // when the database was copied; zero if unknown
+	Kept                          []string  // the files that were there before, renamed
 }
 
 // Run restores the backup in a file. No process may own the database. After an error, everything is
@@ -156,6 +156,7 @@ type backup struct {
 	opts          Options
 	configuration []byte // nil if it isn't restored
 	login         []byte // nil if it isn't restored
+	textKey       []byte // nil if it isn't restored
 	mode          fs.FileMode
 	loginAt       time.Time
 	database      io.Reader
@@ -176,6 +177,9 @@ func (b *backup) stage(ctx context.Context, m *move) error {
 		return err
 	}
 	if err := b.stageLogin(m.files[loginPart]); err != nil {
+		return err
+	}
+	if err := b.stageTextKey(m.files[textKeyPart]); err != nil {
 		return err
 	}
 	return b.stageConfiguration(m.files[configurationPart])

@@ -22,7 +22,7 @@ func TestRun(t *testing.T) {
 	outcome, err := Run(ctx, in.backup, in.options())
 	persisttest.Must(t, err)
 	in.wantNew(t)
-	if outcome.Login != Restored || outcome.Configuration != Restored || !outcome.At.Equal(persisttest.Start) || len(outcome.Kept) != 3 {
+	if outcome.Login != Restored || outcome.TextKey != Restored || outcome.Configuration != Restored || !outcome.At.Equal(persisttest.Start) || len(outcome.Kept) != 4 {
 		t.Errorf("%+v", outcome)
 	}
 	for i, name := range in.names() {
@@ -42,7 +42,7 @@ func TestRun_Twice(t *testing.T) {
 	persisttest.Must(t, err)
 	outcome, err := Run(ctx, in.backup, in.options())
 	persisttest.Must(t, err)
-	if outcome.Login != Same || outcome.Configuration != Same || !slices.Equal(outcome.Kept, []string{in.places().Database + ".before-restore.2"}) {
+	if outcome.Login != Same || outcome.TextKey != Same || outcome.Configuration != Same || !slices.Equal(outcome.Kept, []string{in.places().Database + ".before-restore.2"}) {
 		t.Errorf("%+v", outcome)
 	}
 	if !bytes.Equal(read(t, in.places().Database+".before-restore"), in.old[databasePart]) {
@@ -59,7 +59,7 @@ func TestRun_EmptyFolder(t *testing.T) {
 	if len(outcome.Kept) != 0 {
 		t.Errorf("%+v", outcome)
 	}
-	in.wantFiles(t, map[string][]byte{"chatguard.toml": in.now[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.now[loginPart]})
+	in.wantFiles(t, map[string][]byte{"chatguard.toml": in.now[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.now[loginPart], "chatguard.db.textkey": in.now[textKeyPart]})
 	if info, err := os.Stat(in.places().Configuration); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 		t.Errorf("the configuration has %v, %v", info.Mode(), err)
 	}
@@ -71,11 +71,11 @@ func TestRun_PlainBackup(t *testing.T) {
 	in.write(t, in.now[databasePart])
 	outcome, err := Run(ctx, in.backup, in.options())
 	persisttest.Must(t, err)
-	if outcome.Login != Absent || outcome.Configuration != Absent {
+	if outcome.Login != Absent || outcome.TextKey != Absent || outcome.Configuration != Absent {
 		t.Errorf("%+v", outcome)
 	}
 	in.wantFiles(t, map[string][]byte{
-		"chatguard.toml": in.old[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.old[loginPart],
+		"chatguard.toml": in.old[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.old[loginPart], "chatguard.db.textkey": in.old[textKeyPart],
 		"chatguard.db.before-restore": in.old[databasePart],
 	})
 }
@@ -88,7 +88,7 @@ func TestRun_OnlyDatabase(t *testing.T) {
 	_, err := Run(ctx, in.backup, opts)
 	persisttest.Must(t, err)
 	in.wantFiles(t, map[string][]byte{
-		"chatguard.toml": in.old[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.old[loginPart],
+		"chatguard.toml": in.old[configurationPart], "chatguard.db": in.now[databasePart], "chatguard.db.token": in.old[loginPart], "chatguard.db.textkey": in.old[textKeyPart],
 		"chatguard.db.before-restore": in.old[databasePart],
 	})
 }
@@ -124,6 +124,18 @@ func TestRun_Login(t *testing.T) {
 				t.Errorf("result %v, the login is %s", outcome.Login, read(t, path))
 			}
 		})
+	}
+}
+
+// TestRun_WithoutTextKey restores the backup of an earlier version, which has no key of texts.
+func TestRun_WithoutTextKey(t *testing.T) {
+	t.Parallel()
+	in := newInstallation(t)
+	in.write(t, seal(t, slices.DeleteFunc(in.parts(), func(p part) bool { return p.name == transfer.TextKeyName })...))
+	outcome, err := Run(ctx, in.backup, in.options())
+	persisttest.Must(t, err)
+	if outcome.TextKey != Absent || outcome.Login != Restored || !bytes.Equal(read(t, in.places().TextKey), in.old[textKeyPart]) {
+		t.Errorf("%+v, and the key is %q", outcome, read(t, in.places().TextKey))
 	}
 }
 
@@ -248,7 +260,7 @@ func TestRun_Undone(t *testing.T) {
 	_, err := Run(ctx, in.backup, in.options())
 	persisttest.WantError(t, err, path+" can't be replaced (", ": nothing was restored; ")
 	persisttest.Must(t, os.RemoveAll(path))
-	in.wantFiles(t, map[string][]byte{"chatguard.toml": in.old[configurationPart], "chatguard.db": in.old[databasePart]})
+	in.wantFiles(t, map[string][]byte{"chatguard.toml": in.old[configurationPart], "chatguard.db": in.old[databasePart], "chatguard.db.textkey": in.old[textKeyPart]})
 }
 
 // A link to a file stays a link.

@@ -109,7 +109,7 @@ func testOwnersOfUser(t *testing.T) {
 	persisttest.Must(t, os.Chmod(in.places().Configuration, 0o644))
 	if user == 0 {
 		user = nobody
-		give(t, user, in, in.places().Configuration, in.places().Login)
+		give(t, user, in, in.places().Configuration, in.places().Login, in.places().TextKey)
 	}
 	c := persisttest.StartChild(t, "nobody", in.places().Database, backupVariable+"="+in.backup)
 	if line := c.Next(t); line != "<nil>" {
@@ -118,7 +118,7 @@ func testOwnersOfUser(t *testing.T) {
 	persisttest.Must(t, c.Wait())
 	wantOwned(t, map[string]owned{
 		in.places().Database: {user, 0o600}, in.places().Database + ".lock": {user, 0o600},
-		in.places().Login: {user, 0o600}, in.places().Configuration: {user, 0o644},
+		in.places().Login: {user, 0o600}, in.places().TextKey: {user, 0o600}, in.places().Configuration: {user, 0o644},
 	})
 }
 
@@ -134,7 +134,7 @@ func testOwnersOfRoot(t *testing.T) {
 	persisttest.Must(t, err)
 	wantOwned(t, map[string]owned{
 		in.places().Database: {nobody, 0o600}, in.places().Database + ".lock": {nobody, 0o600},
-		in.places().Login: {0, 0o600}, in.places().Configuration: {other, 0o644},
+		in.places().Login: {0, 0o600}, in.places().TextKey: {0, 0o600}, in.places().Configuration: {other, 0o644},
 	})
 }
 
@@ -152,6 +152,10 @@ func testLinksOfRoot(t *testing.T) {
 		"folder":   func(in *installation) error { return os.Chown(in.folder, nobody, nobody) },
 		"link":     func(in *installation) error { return os.Lchown(in.places().Login, nobody, nobody) },
 		"writable": func(in *installation) error { return os.Chmod(in.folder, 0o777) },
+		"link to the key of texts": func(in *installation) error {
+			link := in.places().TextKey
+			return errors.Join(os.Remove(link), os.Symlink("elsewhere", link), os.Lchown(link, nobody, nobody))
+		},
 		"folder of a second link": func(in *installation) error {
 			theirs := filepath.Join(in.folder, "theirs")
 			second := filepath.Join(theirs, "second")
@@ -185,7 +189,7 @@ func testLinksOfUser(t *testing.T) {
 	in, real := newLinkedLogin(t)
 	if os.Geteuid() == 0 {
 		p := in.places()
-		give(t, nobody, in, p.Configuration, p.Database, p.Login, real, filepath.Dir(real))
+		give(t, nobody, in, p.Configuration, p.Database, p.Login, p.TextKey, real, filepath.Dir(real))
 	}
 	c := persisttest.StartChild(t, "nobody", in.places().Database, backupVariable+"="+in.backup)
 	if line := c.Next(t); line != "<nil>" || !bytes.Equal(read(t, real), in.now[loginPart]) {

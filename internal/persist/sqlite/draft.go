@@ -58,9 +58,9 @@ func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 	return d, nil
 }
 
-// fileSuffixes are the suffixes of a database's files: SQLite's, ours, and those of `chatguard
-// login`.
-var fileSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock", RestoringSuffix}
+// fileSuffixes are the suffixes of a database's files: SQLite's, ours, those of `chatguard
+// login`, and the key of texts.
+var fileSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock", ".textkey", RestoringSuffix}
 
 // checkDatabaseFiles returns an error if the target would overwrite the database or a file that
 // belongs to it.

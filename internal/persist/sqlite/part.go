@@ -19,9 +19,9 @@ const PartSuffix = ".chatguard-part"
 // before a migration, before an import, and in a rescue.
 const copySuffixes = `\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued`
 
-// ownersPart matches the suffixes of unfinished files: of these copies, and of a restore (database
-// and login).
-var ownersPart = regexp.MustCompile(`^(\.token|` + copySuffixes + `)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
+// ownersPart matches the suffixes of unfinished files: of these copies, and of a restore (database,
+// login and key of texts).
+var ownersPart = regexp.MustCompile(`^(\.token|\.textkey|` + copySuffixes + `)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
 
 // keptCopy matches the suffixes of copies of former contents. A restore also keeps the write-ahead
 // log of a damaged database.

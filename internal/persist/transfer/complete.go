@@ -19,12 +19,14 @@ type Installation struct {
 	Configuration string // may be missing if the environment alone is the configuration
 	Database      string
 	Login         string // the file that `chatguard login` writes; may be missing
+	TextKey       string // the file with the key of texts; may be missing
 }
 
 // The names of the files in a complete backup, in this order.
 const (
 	ConfigurationName = "chatguard.toml"
 	LoginName         = "chatguard.db.token"
+	TextKeyName       = "chatguard.db.textkey" // earlier versions wrote none
 	DatabaseName      = "chatguard.db"
 )
 
@@ -69,7 +71,7 @@ func BackupComplete(ctx context.Context, in Installation, target, passphrase str
 // writeArchive writes an archive of the installation. copied is a copy of its database, made at the
 // time at. It returns the names of the files in it.
 func writeArchive(ctx context.Context, out *archive.Writer, in Installation, copied *os.File, at time.Time) (names []string, err error) {
-	for _, f := range [][2]string{{ConfigurationName, in.Configuration}, {LoginName, in.Login}} {
+	for _, f := range [][2]string{{ConfigurationName, in.Configuration}, {LoginName, in.Login}, {TextKeyName, in.TextKey}} {
 		switch err := addFile(out, f[0], f[1]); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/textkey"
+)
+
+// TestTextKey checks whose key an installation uses: nodes that share a store have the same one.
+func TestTextKey(t *testing.T) {
+	t.Parallel()
+	const secret = "the same secret on all nodes"
+	c := config.Default()
+	c.Database = filepath.Join(t.TempDir(), "chatguard.db")
+	keyOf := func(c config.Config) textkey.Key {
+		t.Helper()
+		key, err := textKey(c)
+		if err != nil || key == (textkey.Key{}) {
+			t.Fatalf("%x, %v", key, err)
+		}
+		return key
+	}
+	own := keyOf(c)
+	c.Shared.TextKey = secret
+	if keyOf(c) != own {
+		t.Error("without a store, the key changes with the nodes' secret")
+	}
+	for _, mode := range []string{config.ShareExact, config.ShareSynchronised} {
+		c.Shared.Mode = mode
+		if keyOf(c) != textkey.Derived(secret) {
+			t.Errorf("%s: the key isn't that of all nodes", mode)
+		}
+	}
+	c.Shared.TextKey = ""
+	if keyOf(c) != own {
+		t.Error("a node without the secret has lost its own key")
+	}
+	c.Shared.Mode, c.NoDatabase = config.ShareOff, true
+	if first := keyOf(c); first == own || first == keyOf(c) {
+		t.Error("without a database, the key isn't random")
+	}
+}
