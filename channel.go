@@ -30,6 +30,7 @@ type channels struct {
 	rows      *sharing.Rows   // nil without Options.Shared
 	exact     bool            // the rows decide, not those in the tables
 	textKey   fingerprint.Key // of prints
+	sharesKey bool            // textKey is Options.TextKey, not a random one
 
 	changing sync.Mutex // held while a policy changes
 	adding   sync.Mutex // held while channels are added or removed

@@ -98,7 +98,9 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	own := clock.NewSmooth()
 	g := &Guard{now: own.Now, own: own, channels: channels{budget: limits.NewBudget(opts.MaxTotalMemory), dropped: new(limits.Dropped)}}
 	g.channels.maxMemory = cmp.Or(max(opts.MaxMemory, 0), limits.DefaultMemory)
-	if g.channels.textKey = opts.TextKey; g.channels.textKey == (fingerprint.Key{}) {
+	if g.channels.textKey = opts.TextKey; g.channels.textKey != (fingerprint.Key{}) {
+		g.channels.sharesKey = true
+	} else {
 		rand.Read(g.channels.textKey[:])
 	}
 	own.JumpedBack = g.Rewind

@@ -361,6 +361,31 @@ func TestGuard_PolicyHash(t *testing.T) {
 	}
 }
 
+// Nodes with different keys of texts have different hashes. Random keys count only if they matter.
+func TestGuard_PolicyHashTextKey(t *testing.T) {
+	repeats := Policy{Limits: []Limit{{Name: "repeats", Per: PerText, Algorithm: TokenBucket, Burst: 3, Refill: time.Minute}}}
+	one, other := &Options{TextKey: [16]byte{1}}, &Options{TextKey: [16]byte{2}}
+	for name, test := range map[string]struct {
+		policy Policy
+		a, b   *Options
+		same   bool
+	}{
+		"the same key":              {DefaultPolicy(), one, one, true},
+		"the same key, and repeats": {repeats, one, one, true},
+		"other keys":                {DefaultPolicy(), one, other, false},
+		"other keys, and repeats":   {repeats, one, other, false},
+		"a key on one node":         {DefaultPolicy(), one, nil, false},
+		"random keys":               {DefaultPolicy(), nil, nil, true},
+		"random keys, and repeats":  {repeats, nil, nil, false},
+		"a random key, and repeats": {repeats, one, nil, false},
+	} {
+		a, b := mustNew(t, test.policy, test.a).Shared().PolicyHash(), mustNew(t, test.policy, test.b).Shared().PolicyHash()
+		if (a == b) != test.same || len(a) != 16 {
+			t.Errorf("%s: the hashes are %s and %s", name, a, b)
+		}
+	}
+}
+
 // What a policy leaves out counts as the default, and titles decide nothing.
 func TestGuard_PolicyHashDefaults(t *testing.T) {
 	hashes := map[string]bool{}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
@@ -98,6 +99,10 @@ func (s sharedGuard) PolicyHash() string {
 	text, err := json.Marshal(policy)
 	if err != nil {
 		return "" // a policy that compiles can be written
+	}
+	if s.guard.channels.sharesKey || slices.ContainsFunc(policy.Limits, func(l Limit) bool { return limits.Scope(l.Per).IsText() }) {
+		key := sha256.Sum256(s.guard.channels.textKey[:])
+		text = append(text, key[:]...)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])

@@ -191,7 +191,7 @@ func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 			f.Text += ", another node has the same name"
 		}
 		if i := slices.IndexFunc(nodes, func(n Node) bool { return n.Policy != "" }); i >= 0 && node.Policy != "" && node.Policy != nodes[i].Policy {
-			f.Level, f.Fix = Warning, "deploy the same policy on all nodes"
+			f.Level, f.Fix = Warning, "deploy the same policy on all nodes, with the same key of texts"
 			f.Text += ", another policy than node " + printable(nodes[i].Name) + "'s"
 		}
 		findings = append(findings, f)

@@ -61,7 +61,7 @@ func (s *Store) lasting() (problems []string) {
 		problems = append(problems, fmt.Sprintf("another node is named %s too: set another %s", s.server.options.Node, s.server.options.nameOf("Node")))
 	}
 	if name := s.registry.otherPolicy.Load(); name != nil {
-		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes", printable(*name)))
+		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes, with the same key of texts", printable(*name)))
 	}
 	if problem := s.writer.replicas.problem(); problem != "" {
 		problems = append(problems, problem)

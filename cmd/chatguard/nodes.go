@@ -88,7 +88,7 @@ func printDisagreements(out io.Writer, nodes []redisstore.Node) error {
 func disagreements(nodes []redisstore.Node) (lines []string) {
 	policy := func(n redisstore.Node) string { return n.Policy }
 	if a, b, ok := differing(nodes, policy); ok {
-		lines = append(lines, fmt.Sprintf("%s has another policy than %s: deploy the same policy on all nodes", hostile.Printable(b.Name), hostile.Printable(a.Name)))
+		lines = append(lines, fmt.Sprintf("%s has another policy than %s: deploy the same policy on all nodes, with the same key of texts", hostile.Printable(b.Name), hostile.Printable(a.Name)))
 	}
 	mode := func(n redisstore.Node) string { return string(n.Mode) }
 	if a, b, ok := differing(nodes, mode); ok {

@@ -226,7 +226,7 @@ func TestDisagreements(t *testing.T) {
 		{[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "a", "exact"), node("node-3", "", "")}, nil},
 		{
 			[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "b", "exact"), node("node-3", "c", "exact")},
-			[]string{"node-2 has another policy than node-1: deploy the same policy on all nodes"},
+			[]string{"node-2 has another policy than node-1: deploy the same policy on all nodes, with the same key of texts"},
 		},
 		{
 			[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "a", "synchronised")},

@@ -54,10 +54,14 @@ func (a *App) openNode(ctx context.Context) (err error) {
 	return err
 }
 
-// textKey returns the key of texts: that of all nodes, or this installation's own.
-func textKey(c config.Config) (textkey.Key, error) {
+// textKey returns the key of texts: that of all nodes that share a store, or this installation's
+// own. It is zero if the nodes have none in common. Then they have no limits on repeated text; see
+// node.CheckPolicies.
+func textKey(c config.Config) (key textkey.Key, err error) {
 	switch {
-	case c.Shared.HasStore() && c.Shared.TextKey != "":
+	case c.Shared.HasStore() && c.Shared.TextKey == "":
+		return key, nil
+	case c.Shared.HasStore():
 		return textkey.Derived(string(c.Shared.TextKey)), nil
 	case c.NoDatabase:
 		return textkey.Random(), nil
@@ -69,10 +73,11 @@ func textKey(c config.Config) (textkey.Key, error) {
 // provides the IDs of channels with their own policy.
 func (a *App) openGuard(context.Context) (err error) {
 	var chatTime *clock.Chat
-	if _, err := textKey(a.Config); err != nil {
+	key, err := textKey(a.Config)
+	if err != nil {
 		return err
 	}
-	guarding := &chatguard.Options{MaxMemory: int64(a.Config.MemoryPerTable), MaxTotalMemory: UsersMemoryOf(a.Config)}
+	guarding := &chatguard.Options{TextKey: key, MaxMemory: int64(a.Config.MemoryPerTable), MaxTotalMemory: UsersMemoryOf(a.Config)}
 	a.metrics.NewGauge("chatguard_users_memory_limit_bytes", func() float64 { return float64(guarding.MaxTotalMemory) })
 	if len(a.Config.Twitch.Channels) > 0 {
 		chatTime = clock.NewChat(nil)

@@ -70,11 +70,11 @@ func (c configured) Channels() []string {
 	return append(ids, c.directory.ids()...)
 }
 
-// acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch
+// acceptable refuses a policy that nodes can't share, and a policy of a Twitch
 // channel that requires something this bot can't do. A policy of a room may require anything,
 // because a server may carry it out.
 func acceptable(c config.Config, id string, p chatguard.Policy) error {
-	if problem := node.Unplaceable(c, p); problem != "" {
+	if problem := node.Unshareable(c, p); problem != "" {
 		return errors.New(problem)
 	}
 	if _, isRoom := roomName(id); isRoom || len(c.Twitch.Channels) == 0 {

@@ -22,7 +22,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if err := cfg.Shared.CheckParts(cfg); err != nil {
 		return nil, &config.Error{File: cfg.Path, Key: "shared.share", Problem: err.Error()}
 	}
-	if err := node.CheckPlacement(cfg); err != nil {
+	if err := node.CheckPolicies(cfg); err != nil {
 		return nil, err
 	}
 	warn(cfg, a.log)

@@ -18,7 +18,7 @@ func (d *Doctor) checkShared(ctx context.Context) (list []Finding) {
 	if !d.cfg.Shared.HasStore() {
 		return []Finding{okFinding("there is none: this node allows %v of every limit", d.cfg.Shared.Share)}
 	}
-	if err := node.CheckPlacement(d.cfg); err != nil {
+	if err := node.CheckPolicies(d.cfg); err != nil {
 		return []Finding{sharedProblem(err)} // before the namespace gets this placement
 	}
 	store, err := node.OpenStore(ctx, d.cfg, slog.New(slog.DiscardHandler), func(o *redisstore.Options) {

@@ -58,7 +58,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if !o.Config.Shared.HasStore() {
 		return n, nil
 	}
-	if err := CheckPlacement(o.Config); err != nil {
+	if err := CheckPolicies(o.Config); err != nil {
 		return nil, err
 	}
 	var err error

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -84,18 +85,47 @@ var placements = map[string]redisstore.Placement{
 	config.PlaceByUser: redisstore.PlaceByUser, config.PlaceByChannel: redisstore.PlaceByChannel, config.PlaceTogether: redisstore.PlaceTogether,
 }
 
-// CheckPlacement returns an error that names the fix if the rows of a policy of the configuration
-// can't be placed on its Cluster.
-func CheckPlacement(c config.Config) error {
-	if problem := Unplaceable(c, c.Policy); problem != "" {
+// CheckPolicies returns an error that names the fix if nodes can't share the limits of a policy of
+// the configuration.
+func CheckPolicies(c config.Config) error {
+	if problem := unplaceable(c, c.Policy); problem != "" {
 		return c.Fail("shared.placement", problem)
+	}
+	policies := []chatguard.Policy{c.Policy}
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		policies = append(policies, c.Channels[name])
+	}
+	for _, p := range policies {
+		if problem := withoutTextKey(c, p); problem != "" {
+			return c.Fail("shared.text_key", problem)
+		}
 	}
 	return nil
 }
 
-// Unplaceable says why the rows of p, or of the configuration's policies, can't be placed on the
+// Unshareable says why nodes with the configuration can't share the limits of p, and what to do. It
+// returns "" if they can.
+func Unshareable(c config.Config, p chatguard.Policy) string {
+	return cmp.Or(unplaceable(c, p), withoutTextKey(c, p))
+}
+
+// withoutTextKey says which limit of p needs the nodes' key of texts, and what to do if there is
+// none.
+func withoutTextKey(c config.Config, p chatguard.Policy) string {
+	if !c.Shared.HasStore() || c.Shared.TextKey != "" {
+		return ""
+	}
+	for _, l := range p.Limits {
+		if l.Per == chatguard.PerUserText || l.Per == chatguard.PerText {
+			return fmt.Sprintf("nodes that share the limit %q, on repeated text, need the same key: set CHATGUARD_SHARED_TEXT_KEY to the same long random text on all nodes (openssl rand -hex 24)", l.Name)
+		}
+	}
+	return ""
+}
+
+// unplaceable says why the rows of p, or of the configuration's policies, can't be placed on the
 // configuration's Cluster, and what to do. It returns "" if they can.
-func Unplaceable(c config.Config, p chatguard.Policy) string {
+func unplaceable(c config.Config, p chatguard.Policy) string {
 	if !c.Shared.HasStore() || !c.Shared.IsCluster() {
 		return ""
 	}

@@ -47,7 +47,7 @@ func TestOptions_Names(t *testing.T) {
 			continue // it suits every policy
 		}
 		want := `on a Cluster, "` + key + `" as shared.placement doesn't suit the limit "all", which all channels share: set it to "together", and another shared.namespace, on all nodes`
-		if text := Unplaceable(c, c.Policy); text != want {
+		if text := Unshareable(c, c.Policy); text != want {
 			t.Errorf("%s, want %s", text, want)
 		}
 	}
@@ -60,6 +60,30 @@ func TestOptions_Names(t *testing.T) {
 			if optionName(called[1]) == "" {
 				t.Errorf("%s: %s has no name", file, called[1])
 			}
+		}
+	}
+}
+
+// TestCheckPolicies_TextKey checks that nodes that share limits on repeated text need a secret.
+func TestCheckPolicies_TextKey(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Path = "chatguard.toml"
+	repeats := chatguard.Policy{Limits: []chatguard.Limit{{Name: "copies", Per: chatguard.PerText}}}
+	const want = `nodes that share the limit "copies", on repeated text, need the same key: set CHATGUARD_SHARED_TEXT_KEY to the same long random text on all nodes (openssl rand -hex 24)`
+	for mode, refused := range map[string]bool{config.ShareOff: false, config.ShareShares: false, config.ShareExact: true, config.ShareSynchronised: true} {
+		c.Shared.Mode = mode
+		for _, key := range []config.Secret{"", "the same long random text"} {
+			c.Shared.TextKey = key
+			if text := Unshareable(c, repeats); (text != "") != (refused && key == "") || text != "" && text != want {
+				t.Errorf("%s, key %v: %q", mode, key, text)
+			}
+			must(t, CheckPolicies(c))
+			c.Channels = map[string]chatguard.Policy{"gardenhour": repeats}
+			if err := CheckPolicies(c); (err != nil) != (refused && key == "") || err != nil && err.Error() != "chatguard.toml: shared.text_key: "+want {
+				t.Errorf("%s, key %v, in a channel: %v", mode, key, err)
+			}
+			c.Channels = nil
 		}
 	}
 }
