@@ -94,7 +94,7 @@ func openHost(guard *chatguard.Guard, opts Options) (*host.Host, error) {
 	}
 	ctx := context.Background()
 	h, err := host.OpenMemory(ctx, persist.Options{
-		Logger: opts.Logger, Retention: memoryRetention, QueueSize: memoryQueue, MaxMemory: maxMemory,
+		Logger: opts.Logger, Retention: memoryRetention, TextRetention: persist.DefaultTextRetention, QueueSize: memoryQueue, MaxMemory: maxMemory,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)

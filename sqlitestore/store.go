@@ -19,7 +19,8 @@
 // The command uses the same file format: if a configuration names the file as its database,
 // `chatguard backup` and `chatguard export` can read it while the server runs. Throttled messages
 // are stored with their text, for the time in Options.Retention. For other messages, only the
-// author and the time are stored, for 48 hours.
+// author and the time are stored, for 48 hours, and a hash of the text with the Guard's
+// Options.TextKey, for 24 hours. The key isn't stored.
 package sqlitestore
 
 import (
@@ -95,7 +96,7 @@ func Open(ctx context.Context, path string, guard *chatguard.Guard, opts *Option
 			return nil, fmt.Errorf("sqlitestore: %s is %s: set it to 0 for the default, or higher", name, length)
 		}
 	}
-	h, err := host.Open(ctx, path, persist.Options{Logger: o.Logger, FlushInterval: o.FlushInterval, Retention: o.Retention})
+	h, err := host.Open(ctx, path, persist.Options{Logger: o.Logger, FlushInterval: o.FlushInterval, Retention: o.Retention, TextRetention: persist.DefaultTextRetention})
 	if err != nil {
 		return nil, prefixed(err)
 	}

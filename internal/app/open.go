@@ -30,7 +30,10 @@ import (
 
 // openHost opens the database.
 func (a *App) openHost(ctx context.Context) (err error) {
-	opts := persist.Options{Logger: a.log, FlushInterval: a.Config.FlushInterval, Retention: time.Duration(a.Config.Retention), Metrics: a.metrics}
+	opts := persist.Options{Logger: a.log, FlushInterval: a.Config.FlushInterval, Retention: time.Duration(a.Config.Retention), TextRetention: a.Config.TextRetention, Metrics: a.metrics}
+	if a.Config.Shared.HasStore() && a.Config.Shared.TextKey == "" {
+		opts.TextRetention = 0 // without the nodes' key, prints are of no use after a restart
+	}
 	if a.Config.NoDatabase {
 		a.log.Warn("started without a database: nothing is kept after the end")
 		a.Host, err = host.OpenMemory(ctx, opts)

@@ -33,6 +33,7 @@ func (r *reader) finish(c *Config) error {
 func (r *reader) check(c *Config) error {
 	for _, check := range append(checkSettings(c.Raid, c.Notices, c.Web.ModeratorRole), []finding{
 		{place{"database"}, checkFilePath(c.Database)},
+		{place{"text_retention"}, checkDuration(c.TextRetention, 0, 2*day)},
 		{place{"twitch", "transport"}, checkOneOf(c.Twitch.Transport, transports)},
 		{place{"twitch", "irc_address"}, checkAddress(c.Twitch.IRCAddress, 1)},
 		{place{"twitch", "irc_websocket_url"}, checkURL(c.Twitch.IRCWebSocketURL, "wss", "ws")},

@@ -33,6 +33,9 @@ type Config struct {
 	Timezone      string        `toml:"timezone"`
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of changes
 	Retention     Retention     `toml:"retention"`      // how long journal entries, streams and people's names are kept
+	// TextRetention is how long the timeline keeps a hash of each text: up to 48 h. 0 means that it
+	// keeps none.
+	TextRetention time.Duration `toml:"text_retention"`
 
 	// Memory is the maximum memory of the whole process. A part of it is for the users of all
 	// channels.
@@ -200,6 +203,7 @@ func Default() Config {
 		Timezone:      policy.Timezone,
 		FlushInterval: time.Second,
 		Retention:     Retention(30 * day),
+		TextRetention: day,
 
 		MemoryPerTable: 512 << 20, // as Options.MaxMemory of a Guard
 		Twitch: Twitch{

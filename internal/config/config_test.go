@@ -61,6 +61,7 @@ func TestParse_EveryValue(t *testing.T) {
 		timezone = "Asia/Kolkata"
 		flush_interval = "250ms"
 		retention = "36h"
+		text_retention = "90m"
 		memory = "3GiB"
 		memory_per_table = "2GiB"
 		[twitch]
@@ -138,6 +139,7 @@ func TestParse_EveryValue(t *testing.T) {
 		Timezone:      "Asia/Kolkata",
 		FlushInterval: 250 * time.Millisecond,
 		Retention:     Retention(36 * time.Hour),
+		TextRetention: 90 * time.Minute,
 
 		Memory:         3 << 30,
 		MemoryPerTable: 2 * gibibyte,

@@ -227,7 +227,7 @@ func (r *reader) readDuration(target *time.Duration, value any, at place) error 
 	text, _ := value.(string)
 	d, err := durations.Parse(text)
 	// 0 has a meaning only for these keys
-	mayBeZero := at.policyPlace()[0] == "penalties" || at.String() == "twitch.slow_mode"
+	mayBeZero := at.policyPlace()[0] == "penalties" || at.String() == "twitch.slow_mode" || at.String() == "text_retention"
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
 		which := ""
 		switch {

@@ -142,6 +142,7 @@ func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err err
 		h.Changed = append(h.Changed, c.ChannelID)
 	}
 	h.Controls.Restore(h.Settings)
+	h.Store.RecordTexts(h.guard.TextPrint)
 	h.observe(h.Store)
 	return stats, nil
 }

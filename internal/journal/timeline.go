@@ -18,4 +18,6 @@ type TimelineMessage struct {
 	Cost      int             `json:"cost"`
 	// MessageKinds are empty for an ordinary message.
 	MessageKinds roles.Kinds `json:"message_kind,omitempty"`
+	// Print is that of the text. It is zero if the text is empty, or if there is no print any more.
+	Print chatguard.TextPrint `json:"-"`
 }

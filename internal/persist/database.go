@@ -15,7 +15,7 @@ type database interface {
 	// Query runs a statement and calls the function each for every row. each scans the row.
 	Query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error
 	// EachRow is like Query for many rows of a given number of columns. do must not keep the row.
-	// Integers are int64 and texts are string.
+	// Integers are int64, texts are string, and blobs are []byte.
 	EachRow(ctx context.Context, columns int, statement string, args []any, do func(row []driver.Value) error) error
 	// Write runs change in a transaction. It returns an error of change unchanged.
 	Write(ctx context.Context, change func(*sql.Tx) error) error

@@ -20,6 +20,8 @@ type queue struct {
 	// overflows.
 	wake chan struct{}
 
+	texts texts // set before the first message
+
 	// settling is held while pending or taken records are changed or read. Its holder may lock mu.
 	// Decisions on messages never lock settling. They only add records at the end and drop records
 	// from the front, which changes no existing record.
@@ -82,6 +84,8 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	if m.User.DisplayName != m.User.Login {
 		displayName = strings.Clone(hostile.ClipName(m.User.DisplayName, journal.MaxName))
 	}
+	row := timelineRow{TimelineMessage: spoken, unspent: unspentCost(spoken.Cost, v), displayName: displayName, low: isLow(v)}
+	q.texts.observe(&row, m, v)
 	var entry *journal.Entry
 	if v.EntryID != 0 {
 		e := journal.NewEntry(*m, *v)
@@ -90,7 +94,8 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.number++
-	q.timeline.add(q.timeline.rowsOf(m.ChannelID), timelineRow{spoken, q.number, unspentCost(spoken.Cost, v), displayName, isLow(v)})
+	row.number = q.number
+	q.timeline.add(q.timeline.rowsOf(m.ChannelID), row)
 	if entry != nil {
 		q.waiting.entries = append(q.waiting.entries, entry)
 	}
@@ -134,6 +139,7 @@ func (q *queue) take() records {
 	q.waiting, q.timeline, q.writing, q.woken = records{}, timelineQueue{}, r, false
 	q.mu.Unlock()
 	r.sortAndMerge()
+	q.texts.replace(r.timeline)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.writing = r

@@ -90,6 +90,7 @@ func (q *queue) matchingMessages(wanted func(m *timelineRow) bool) (found []time
 		}
 		return false
 	})
+	q.texts.replace(found)
 	return found
 }
 

@@ -11,6 +11,8 @@ const (
 	timelineTime = 48 * time.Hour
 	// quarterTime is how long the usage by quarter hours is kept: a week and one more day.
 	quarterTime = 8 * 24 * time.Hour
+	// DefaultTextRetention is the usual Options.TextRetention.
+	DefaultTextRetention = 24 * time.Hour
 	// auditTime is how long the audit log is kept. Revisions are kept that long after they were
 	// last in force.
 	auditTime = 365 * 24 * time.Hour

@@ -91,6 +91,15 @@ func (s *Store) Size() int64 { return s.db.Size() }
 // that Run hasn't written are lost.
 func (s *Store) Close() error { return s.db.Close() }
 
+// RecordTexts makes the timeline record prints of texts from now on, and read those that print has
+// made with the same key. Call it before the first message. Without it, or if Options.TextRetention
+// is 0, the timeline has no prints.
+func (s *Store) RecordTexts(print func(text string) chatguard.TextPrint) {
+	if s.opts.TextRetention > 0 {
+		s.queue.texts = newTexts(print)
+	}
+}
+
 // Observe queues a message for the timeline. If the message was throttled or observed, it also
 // queues the journal entry. It has the signature of chatguard.Options.Observer, never blocks and
 // never accesses the disk. When the queue is full, Observe drops the oldest messages of the

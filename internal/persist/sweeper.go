@@ -33,8 +33,9 @@ type sweeper struct {
 	opts   *Options
 	wanted <-chan struct{} // holds a value if a flush is wanted
 
-	at   time.Time // when to check for expired records again
-	idle idleWalk
+	at     time.Time // when to check for expired records again
+	idle   idleWalk
+	prints printWalk
 }
 
 // sweep rolls up the timeline and deletes expired records after a flush. written is the number of
@@ -58,7 +59,11 @@ func (s *sweeper) sweep(ctx context.Context, guard *chatguard.Guard, written int
 		if err != nil {
 			return err
 		}
-		if !more && !behind {
+		prints, err := s.expirePrints(ctx, guard.Now())
+		if err != nil {
+			return err
+		}
+		if !more && !behind && !prints {
 			s.at = now.Add(sweepInterval)
 		}
 	}

@@ -5,19 +5,20 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent, display_name, low, kinds"
 
 var timelineInsertion = statement.Insertion{
-	Into:     "timeline (" + timelineColumns + ")",
-	Columns:  11,
+	Into:     "timeline (" + timelineColumns + ", print)",
+	Columns:  12,
 	Conflict: "DO NOTHING", // an earlier flush stored it, but returned an error
 }
 
 func (r *timelineRow) values(args []any) []any {
-	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, statement.JoinNames(r.Roles), r.Cost, r.unspent, r.displayName, r.low, statement.JoinNames(r.MessageKinds))
+	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, statement.JoinNames(r.Roles), r.Cost, r.unspent, r.displayName, r.low, statement.JoinNames(r.MessageKinds), stored(r.Print, r.mark))
 }
 
 // writeTimeline stores sorted rows. It rolls up late rows at once, because newer messages of the
@@ -61,7 +62,7 @@ func countFirstChannel(rows []timelineRow) int {
 	return n
 }
 
-// writeLate stores rows, and rolls up those that weren't stored yet. An earlier flush that
+// writeLate stores rows without their prints, and rolls up those that weren't stored yet. An earlier flush that
 // nevertheless returned an error has already stored and rolled up the other rows.
 func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	if len(rows) == 0 {
@@ -74,6 +75,7 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	defer insert.Close()
 	var fresh []timelineRow
 	for i := range rows {
+		rows[i].Print = chatguard.TextPrint{} // expirePrints may already have been there
 		result, err := insert.ExecContext(ctx, rows[i].values(nil)...)
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ func (s *timelineTable) Timeline(ctx context.Context, channelID string, since ti
 	var reading errgroup.Group
 	reading.Go(func() error {
 		defer close(feed.full)
-		return readTimeline(s.db, channelID, since, waiting, feed)
+		return s.read(channelID, since, waiting, feed)
 	})
 	failed := feed.drain(visit)
 	stop()
@@ -58,16 +58,16 @@ func (s splitNames[T]) of(text string) []T {
 	return names
 }
 
-// readTimeline adds the stored messages to feed, and the pending messages at their positions in the
-// order. It omits pending messages that are stored by now.
-func readTimeline(db database, channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
-	const query = `SELECT at, number, user_id, login, roles, cost, kinds FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
+// read adds the stored messages to feed, and the pending messages at their positions in the order.
+// It omits pending messages that are stored by now.
+func (s *timelineTable) read(channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
+	const query = `SELECT at, number, user_id, login, roles, cost, kinds, print FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
 	known, kinds := splitNames[chatguard.Role]{}, splitNames[string]{}
-	err := db.EachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
+	err := s.db.EachRow(feed.ctx, 8, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)
 		m := journal.TimelineMessage{
 			At: statement.TimeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: known.of(row[4].(string)), Cost: int(row[5].(int64)),
-			MessageKinds: roles.Kinds(kinds.of(row[6].(string))),
+			MessageKinds: roles.Kinds(kinds.of(row[6].(string))), Print: s.queue.texts.read(row[7]),
 		}
 		for ; len(waiting) > 0 && waiting[0].compareTo(at, number) < 0; waiting = waiting[1:] {
 			if err := feed.add(&waiting[0].TimelineMessage); err != nil {

@@ -19,6 +19,9 @@ type timelineRow struct {
 	// displayName is empty if it equals the login.
 	displayName string
 	low         bool // it passed at low priority
+	// text is that of the message until its print is made. A row with a text has no print.
+	text string
+	mark textMark // of the print's key
 }
 
 // spentCost returns the spent part of the cost, up to maxCost.

@@ -1,0 +1,154 @@
+//go:build !race
+
+package persist
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// withKey returns a Guard with a key of texts.
+func withKey(t testing.TB, key byte) *chatguard.Guard {
+	t.Helper()
+	g, err := chatguard.New(policy(), &chatguard.Options{TextKey: [16]byte{key}})
+	must(t, err)
+	return g
+}
+
+// openTexts opens a database and records the prints that a Guard with the key makes.
+func openTexts(t testing.TB, path string, key byte, now *time.Time, retention time.Duration) (*Store, *chatguard.Guard) {
+	t.Helper()
+	s := open(t, path, &Options{Now: func() time.Time { return *now }, TextRetention: retention})
+	s.RecordTexts(withKey(t, key).TextPrint)
+	return s, guardOf(t, s, policy())
+}
+
+// prints returns the prints of a channel's timeline.
+func (s *Store) prints(t testing.TB, channelID string) (list []chatguard.TextPrint) {
+	t.Helper()
+	must(t, s.Timeline(ctx, channelID, time.Unix(0, 0), func(said []journal.TimelineMessage) error {
+		for _, m := range said {
+			list = append(list, m.Print)
+		}
+		return nil
+	}))
+	return list
+}
+
+func wantPrints(t testing.TB, when string, got []chatguard.TextPrint, want ...chatguard.TextPrint) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: the prints are\n%v, want\n%v", when, got, want)
+	}
+}
+
+// TestTexts_Recorded checks that each message's print is in the timeline, pending, being written and
+// stored, and that the text is nowhere.
+func TestTexts_Recorded(t *testing.T) {
+	t.Parallel()
+	now, path := start, newDatabase(t)
+	s, g := openTexts(t, path, 1, &now, time.Hour)
+	of := withKey(t, 1).TextPrint
+	const short = "nobody reads this short text"
+	long := "nor this long one " + strings.Repeat("語文", 200)
+	given := of("a print without its text")
+	verdict := of("what a limit has computed")
+	for i, text := range []string{short, long, ""} {
+		m := message("7", start.Add(time.Duration(i)))
+		m.Text = text
+		_, err := g.Check(ctx, m)
+		must(t, err)
+	}
+	s.Observe(chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7"}, Print: &given}, chatguard.Verdict{At: start.Add(3)})
+	s.Observe(chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7"}, Text: short}, chatguard.Verdict{At: start.Add(4), Print: verdict})
+	want := []chatguard.TextPrint{of(short), of(long), {}, given, verdict}
+	wantPrints(t, "pending", s.prints(t, "c1"), want...)
+	taken := s.queue.take()
+	for i := range taken.timeline {
+		if text := taken.timeline[i].text; text != "" {
+			t.Errorf("after a flush has begun, %q is still there", text)
+		}
+	}
+	wantPrints(t, "being written", s.prints(t, "c1"), want...)
+	s.queue.putBack(taken)
+	s.mustFlush(t, g)
+	wantPrints(t, "stored", s.prints(t, "c1"), want...)
+	s.wantCount(t, 4, "SELECT count(*) FROM timeline WHERE length(print) BETWEEN 20 AND 48")
+	must(t, s.Close())
+	data, err := os.ReadFile(path)
+	must(t, err)
+	if bytes.Contains(data, []byte("nobody reads")) || bytes.Contains(data, []byte("nor this long")) {
+		t.Error("the text is in the database")
+	}
+
+	s, _ = openTexts(t, path, 1, &now, time.Hour)
+	wantPrints(t, "after a restart", s.prints(t, "c1"), want...)
+	must(t, s.Close())
+	s, g = openTexts(t, path, 2, &now, time.Hour)
+	m := message("7", start.Add(5))
+	m.Text = short
+	_, err = g.Check(ctx, m)
+	must(t, err)
+	s.mustFlush(t, g)
+	none := chatguard.TextPrint{}
+	wantPrints(t, "with another key", s.prints(t, "c1"), none, none, none, none, none, withKey(t, 2).TextPrint(short))
+}
+
+// TestTexts_Retention checks that prints are deleted in time, and that their messages stay.
+func TestTexts_Retention(t *testing.T) {
+	t.Parallel()
+	now, path := start, newDatabase(t)
+	s, g := openTexts(t, path, 1, &now, time.Hour)
+	said := func(channelID string, at time.Time) {
+		m := message("7", at)
+		m.ChannelID, m.Text = channelID, "again and again"
+		_, err := g.Check(ctx, m)
+		must(t, err)
+	}
+	const many = 2*sweepStep + 10
+	for i := range many {
+		said("c1", start.Add(time.Duration(i)))
+		said("c1", start.Add(time.Duration(i/2))) // several at one time
+	}
+	said("c1", start.Add(30*time.Minute))
+	said("c2", start.Add(time.Minute))
+	said("c3", start.Add(50*time.Minute))
+	turn := func(at time.Duration) {
+		t.Helper()
+		now = start.Add(at)
+		for range 10 {
+			s.sweeper.at = time.Time{}
+			s.runTurn(context.Background(), g)
+			s.wantHealth(t, OK, "")
+		}
+	}
+	const left = "SELECT count(*) FROM timeline WHERE print IS NOT NULL"
+	turn(time.Hour)
+	s.wantCount(t, 2*many+3, left)
+	turn(time.Hour + 2*time.Second)
+	s.wantCount(t, 3, left)
+	said("c1", start.Add(time.Second)) // late
+	turn(time.Hour + time.Minute + 1)
+	s.wantCount(t, 2, left)
+	turn(2 * time.Hour)
+	s.wantCount(t, 0, left)
+	said("c2", now)
+	s.mustFlush(t, g)
+	s.wantCount(t, 1, left)
+	s.wantCount(t, 2*many+5, "SELECT count(*) FROM timeline")
+	must(t, s.Close())
+
+	s, g = openTexts(t, path, 1, &now, 0) // a restart, and no prints any more
+	said("c2", now.Add(1))
+	turn(4 * time.Hour)
+	s.wantCount(t, 0, left)
+	s.wantCount(t, 2*many+6, "SELECT count(*) FROM timeline")
+}
