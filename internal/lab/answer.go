@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -10,6 +11,12 @@ type Answer struct {
 	Messages []Message    `json:"messages,omitempty"` // those that traffic made
 	Lanes    []LaneAnswer `json:"lanes"`              // in the question's order
 	Accuracy *Accuracy    `json:"accuracy,omitempty"`
+	// WithoutText is how many messages come before the first one whose text is known. It is 0 if no
+	// lane has a limit on repeated text.
+	WithoutText int `json:"without_text,omitempty"`
+	// TextsFrom is the time of that first message. It is 0 if no text is known, or if WithoutText is
+	// 0.
+	TextsFrom Moment `json:"texts_from,omitempty"`
 
 	work work
 }
@@ -29,6 +36,20 @@ type LaneAnswer struct {
 	Figures      *Figures  `json:"figures,omitempty"`
 	Push         *Pushed   `json:"push,omitempty"` // of eager traffic
 	Edge         *int64    `json:"edge,omitempty"` // the most that can pass in any stretch of the length Question.Edge
+}
+
+// noteTexts says which messages the lanes' limits on repeated text don't count.
+func (a *Answer) noteTexts(lanes []*lane, messages []Message) {
+	if !slices.ContainsFunc(lanes, (*lane).hasTexts) {
+		return
+	}
+	first := slices.IndexFunc(messages, func(m Message) bool { return !m.Print.IsZero() })
+	switch {
+	case first < 0:
+		a.WithoutText = len(messages)
+	case first > 0:
+		a.WithoutText, a.TextsFrom = first, messages[first].At
+	}
 }
 
 // dropSteps removes the messages and the steps.

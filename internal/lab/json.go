@@ -57,6 +57,10 @@ func (m *Message) AppendJSON(b []byte) []byte {
 	if m.Cost != 0 {
 		b = strconv.AppendInt(append(b, `,"cost":`...), int64(m.Cost), 10)
 	}
+	if !m.Print.IsZero() {
+		text, _ := m.Print.MarshalText() // base64 can't fail
+		b = append(append(append(b, `,"print":"`...), text...), '"')
+	}
 	return append(b, '}')
 }
 
@@ -88,6 +92,12 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 			return nil, err
 		}
 		b = append(append(b, `,"accuracy":`...), accuracy...)
+	}
+	if a.WithoutText > 0 {
+		b = strconv.AppendInt(append(b, `,"without_text":`...), int64(a.WithoutText), 10)
+	}
+	if a.TextsFrom != 0 {
+		b = appendMillis(append(b, `,"texts_from":`...), int64(a.TextsFrom))
 	}
 	return append(b, '}'), nil
 }

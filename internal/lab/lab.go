@@ -66,6 +66,9 @@ type Message struct {
 	Login  string          `json:"login,omitempty"` // for display only
 	Roles  chatguard.Roles `json:"roles,omitempty"`
 	Cost   int             `json:"cost,omitempty"` // 0 means 1
+	// Print is that of the text. It is zero if the text is unknown; limits on repeated text don't
+	// count such a message.
+	Print chatguard.TextPrint `json:"print,omitzero"`
 }
 
 // Run answers a question. The error is an *Error if the question can't be answered, or that of ctx
@@ -111,6 +114,7 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 	if err != nil {
 		return err
 	}
+	answer.noteTexts(lanes, messages)
 	within := spanOf(q.Traffic, list)
 	var pictures pages
 	for i, l := range lanes {
@@ -156,7 +160,7 @@ const channelID = "lab"
 
 // judgeable returns the message in the Guard's form.
 func (m *Message) judgeable() chatguard.Message {
-	return chatguard.Message{ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, User: chatguard.User{ID: m.UserID, Roles: m.Roles}}
+	return chatguard.Message{ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, Print: &m.Print, User: chatguard.User{ID: m.UserID, Roles: m.Roles}}
 }
 
 // yieldEvery is how many messages are judged before other goroutines get a turn, so that live chat

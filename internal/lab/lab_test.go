@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard"
 )
 
 // must fails the test if there is an error.
@@ -41,6 +43,48 @@ func run(t *testing.T, text string) *Answer {
 }
 
 // The steps of each algorithm, with the states that its drawing needs.
+// TestRun_RepeatedText checks that a lane knows the texts of messages by their prints, also when they
+// come back as JSON, and that the answer says from when on they are known.
+func TestRun_RepeatedText(t *testing.T) {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = 1_767_225_600_000
+	var said []Message
+	for i, text := range []string{"", "the same again", "something else", "The same again", "the same again"} {
+		said = append(said, Message{At: Moment((first + int64(i)) * 1e6), UserID: fmt.Sprint(i), Print: guard.TextPrint(text)})
+	}
+	data, err := json.Marshal(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lane = `{"limits": [{"name": "copies", "per": "text", "algorithm": "token-bucket", "burst": 2, "refill": "1m"}]}`
+	for name, test := range map[string]struct{ lane, messages, want string }{
+		"texts":    {lane, string(data), `"without_text":1,"texts_from":1767225600001}`},
+		"none":     {lane, `[{"at": 1, "user_id": "a"}, {"at": 2, "user_id": "b"}]`, `"without_text":2}`},
+		"no limit": {`{"limits": [{"algorithm": "token-bucket", "burst": 9, "refill": "4s"}]}`, string(data), `]}`},
+	} {
+		var q Question
+		if err := json.Unmarshal([]byte(`{"lanes": [`+test.lane+`], "messages": `+test.messages+`}`), &q); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := Run(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := answer.AppendJSON(nil)
+		if err != nil || !strings.HasSuffix(string(text), test.want) {
+			t.Errorf("%s: the answer is %s, %v, want the end %s", name, text, err, test.want)
+		}
+		for i, step := range answer.Lanes[0].Steps {
+			if step.Allowed != (name != "texts" || i != 4) {
+				t.Errorf("%s: message %d: %+v", name, i, step)
+			}
+		}
+	}
+}
+
 func TestRun_Pictures(t *testing.T) {
 	for _, test := range []struct {
 		limit string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/limitinfo"
 )
@@ -22,6 +23,11 @@ type lane struct {
 	roles        chatguard.Roles
 	grants       []Grant
 	bytesPerUser int64
+}
+
+// hasTexts reports whether the lane has a limit on repeated text.
+func (l *lane) hasTexts() bool {
+	return slices.ContainsFunc(l.policy.Limits, func(limit chatguard.Limit) bool { return inner.IsText(limit.Per) })
 }
 
 // newLane checks a Lane, and returns it with its policy.

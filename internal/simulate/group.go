@@ -10,9 +10,9 @@ import (
 	"github.com/chatguard/chatguard/limitinfo"
 )
 
-// Budget is the maximum memory in bytes for the users' states while one policy is judged. Users are
-// judged in groups, one after another, unless all of them share a limit. So more users take
-// more time but no more memory.
+// Budget is the maximum memory in bytes for the users' states while one policy is judged, and again
+// for the texts of each kind of limit on repeated text. Users are judged in groups, one after
+// another, unless all of them share a limit. So more users take more time but no more memory.
 const Budget = 32 << 20
 
 // BudgetError is the error for a policy that needs more than the Budget.

@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/roles"
 )
 
-// MaxRecorded is the maximum number of messages in Recordings. They take 24 bytes each, and each
-// author about 200.
+// MaxRecorded is the maximum number of messages in Recordings. They take 24 bytes each, each
+// author about 200, and each different text about 50.
 const MaxRecorded = 1_000_000
 
 // maxLogin is the maximum length in bytes of a login that Recordings keep.
@@ -32,7 +32,7 @@ var (
 var ErrFull = errors.New("there are more than 1,000,000 messages: read fewer files, or only a part of one")
 
 // Recordings hold the recorded messages of channels in memory: times, authors, roles, costs and
-// kinds, but no texts. The zero value is empty. After the last Add, call Sort. After that,
+// kinds, and prints of the texts, but no texts. The zero value is empty. After the last Add, call Sort. After that,
 // Recordings are safe for concurrent use.
 type Recordings struct {
 	channels []*recordedChannel
@@ -41,6 +41,8 @@ type Recordings struct {
 	numbers  map[author]uint32 // indexes in authors
 	roles    roles.Numbers[chatguard.Role]
 	kinds    roles.Numbers[string]
+	prints   prints
+	guard    *chatguard.Guard // makes the prints, with a key of its own; nil before the first channel
 	count    int
 }
 
@@ -64,6 +66,7 @@ type said struct {
 	cost   uint32
 	kinds  uint16 // number in Recordings.kinds
 	roles  uint16 // number in Recordings.roles
+	print  uint32 // reference in Recordings.prints, which forgets none
 }
 
 // author is a user under one of their logins.
@@ -90,7 +93,10 @@ func (r *Recordings) Add(m chatguard.Message, channelLogin string) error {
 		c.Login = strings.Clone(channelLogin)
 	}
 	cost := uint32(min(max(1, m.Cost), math.MaxUint32)) // no limit distinguishes larger costs
-	c.said = append(c.said, said{m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, r.kinds.Of(m.Kinds), r.roles.Of(m.User.Roles)})
+	print := r.guard.TextPrint(m.Text)
+	c.said = append(c.said, said{
+		m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, r.kinds.Of(m.Kinds), r.roles.Of(m.User.Roles), r.prints.of(&print, 0),
+	})
 	c.Messages++
 	r.count++
 	return nil
@@ -105,7 +111,11 @@ func (r *Recordings) channel(id string) (*recordedChannel, error) {
 		return nil, errCrowd
 	}
 	if r.byID == nil {
-		r.byID, r.numbers = map[string]*recordedChannel{}, map[author]uint32{}
+		guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+		if err != nil {
+			return nil, Stop(err)
+		}
+		r.byID, r.numbers, r.guard, r.prints.most = map[string]*recordedChannel{}, map[author]uint32{}, guard, MaxRecorded
 	}
 	c := &recordedChannel{RecordedChannel: RecordedChannel{ID: strings.Clone(id)}}
 	r.channels, r.byID[c.ID] = append(r.channels, c), c
@@ -165,9 +175,13 @@ func (r *Recordings) Timeline(ctx context.Context, channelID string, since time.
 		batch = batch[:0]
 		for _, s := range part {
 			who := r.authors[s.author]
-			batch = append(batch, journal.TimelineMessage{
+			m := journal.TimelineMessage{
 				At: time.Unix(0, s.at), ChannelID: c.ID, UserID: who.id, Login: who.login, Roles: r.roles.Set(s.roles), Cost: int(s.cost), MessageKinds: r.kinds.Set(s.kinds),
-			})
+			}
+			if print := r.prints.get(s.print, 0); print != nil {
+				m.Print = *print
+			}
+			batch = append(batch, m)
 		}
 		if err := visit(batch); err != nil {
 			return err

@@ -11,9 +11,11 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -27,6 +29,12 @@ type Outcome struct {
 	// throttled.
 	ObservedByLimit map[string]int `json:"observed_by_limit"`
 	Penalties       map[string]int `json:"penalties"` // by the name of the action
+	// WithoutText is how many messages come before the first one whose text is known. It is 0
+	// without limits on repeated text, which don't count these messages.
+	WithoutText int `json:"without_text,omitempty"`
+	// TextsFrom is the time of that first message. It is zero if no text is known, or if WithoutText
+	// is 0.
+	TextsFrom time.Time `json:"texts_from,omitzero"`
 
 	throttled []uint32 // by index of the Timeline's users
 }
@@ -53,6 +61,11 @@ func judgeWithBudget(ctx context.Context, t *Timeline, policy chatguard.Policy, 
 		return nil, err
 	}
 	o := &Outcome{ByLimit: map[string]int{}, ObservedByLimit: map[string]int{}, Penalties: map[string]int{}, throttled: make([]uint32, len(t.users))}
+	if slices.ContainsFunc(policy.Limits, func(l chatguard.Limit) bool { return inner.IsText(l.Per) }) {
+		if o.WithoutText, o.TextsFrom = t.withoutText(); o.WithoutText == 0 {
+			o.TextsFrom = time.Time{}
+		}
+	}
 	b := newBatch()
 	for first := 0; first < max(1, len(t.users)); first += max(1, size) {
 		// judge once even without users, so that a wrong policy is an error
@@ -102,12 +115,17 @@ func (o *Outcome) judgeGroup(ctx context.Context, t *Timeline, members group, gu
 	return nil
 }
 
+// guardMemory is the memory of the judging Guard for users. groupSize lets them use a part of it. A
+// table of repeated texts may use a fifth of it, which is the Budget. Beyond that, the texts that
+// were silent longest are forgotten.
+const guardMemory = 5 * Budget
+
 // newGuard returns a Guard in which no user of the group has written yet.
 func newGuard(t *Timeline, members group, policy chatguard.Policy, own Overrides) (*chatguard.Guard, error) {
 	policy = policy.Clone()
 	policy.Mode = chatguard.ModeEnforce
 	start := t.From()
-	guard, err := chatguard.New(policy, &chatguard.Options{Now: func() time.Time { return start }})
+	guard, err := chatguard.New(policy, &chatguard.Options{Now: func() time.Time { return start }, MaxMemory: guardMemory})
 	if err != nil {
 		return nil, err
 	}

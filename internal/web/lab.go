@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxLabBody = 2 << 20          // bytes of a question
+	maxLabBody = 4 << 20          // bytes of a question
 	labWait    = 5 * time.Second  // maximum wait of a question for its turn
 	labPending = 8                // questions that are waiting or being answered
 	labLarge   = 8                // large questions that are read, and large answers that are sent

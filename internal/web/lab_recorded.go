@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/lab"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -99,9 +101,13 @@ func (h *labs) between(ctx context.Context, t *lab.Traffic, from, until time.Tim
 		case len(list) == lab.MaxMessages:
 			return errRecorded("There are more than 20,000 recorded messages in that time: use a shorter time, or one user.")
 		}
-		list = append(list, lab.Message{
+		said := lab.Message{
 			At: lab.Moment(m.At.UnixNano()), UserID: strings.Clone(m.UserID), Login: strings.Clone(m.Login), Roles: m.Roles, Cost: m.Cost,
-		})
+		}
+		if !slices.Contains(m.MessageKinds, roles.Emotes) { // limits on repeated text usually leave them out
+			said.Print = m.Print
+		}
+		list = append(list, said)
 		return nil
 	})
 	return list, err

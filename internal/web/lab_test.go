@@ -61,7 +61,7 @@ func TestLab_Refused(t *testing.T) {
 		{`{"lanes": [{"limits": [{"name": "b", "algorithm": "token-bucket", "brust": 3}]}]}`, 422, `lane 1: limit "b": unknown key "brust"`},
 		{`{` + oneLane + `, "traffic": {"kind": "recorded", "channel": "7", "busiest": "10m"}}`, 422, "traffic: there are no recorded messages here: start chatguard lab with a FILE, use a dashboard with a database, or send messages"},
 		{`{` + oneLane + `, "traffic": {"kind": "flood"}}`, 422, `traffic: unknown kind "flood": use steady, bursts, poisson, eager, chat or recorded`},
-		{strings.Repeat(" ", 2<<20+1), 413, "The request has more than the 2097152 bytes allowed here."},
+		{strings.Repeat(" ", 4<<20+1), 413, "The request has more than the 4194304 bytes allowed here."},
 	} {
 		a := ask(site, test.body)
 		var p struct{ Detail string }

@@ -318,6 +318,17 @@ test("preview: today, and a change beside it", async () => {
   assert.ok(find(".changed a[href='#/people?user=42']"));
 });
 
+test("preview: from when on texts are known", async () => {
+  serveLimits();
+  const basis = () => text(".preview .basis");
+  for (const [known, want] of [[{}, /full allowance\.$/], [{ without_text: 3 }, /No texts were recorded: limits on repeated text count nothing here\.$/],
+    [{ without_text: 3, texts_from: "2026-03-14T20:00:00Z" }, /Before .*\d\d, texts weren't recorded: limits on repeated text count from there\.$/]]) {
+    answer("POST /channels/7/preview", () => previewOf(({ in_force: present }) => Object.assign(present, known)));
+    await openLimits();
+    await see(() => want.test(basis()));
+  }
+});
+
 test("preview: what a change does, in a sentence", async () => {
   serveLimits();
   const cases = [

@@ -100,8 +100,15 @@ const messages = (n) => t("limits.messages", { n });
 const users = (n) => t("limits.from-users", { n });
 
 /** @param {PreviewResult} of */
-function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated }) {
+function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated, in_force: present, candidate }) {
   const values = { messages: messages(all), users: users(who), time: wait(Date.parse(until) - Date.parse(from)), until: clock(Date.parse(until)) };
   const counted = exempt > 0 ? t("limits.basis-exempt", { ...values, n: exempt }) : t("limits.basis", values);
-  return sentences(counted, truncated && t("limits.truncated"), t("limits.assumptions"));
+  return sentences(counted, truncated && t("limits.truncated"), t("limits.assumptions"), textsKnown(candidate.without_text ? candidate : present));
+}
+
+// textsKnown says from when on limits on repeated text count, unless they count from the beginning.
+/** @param {PreviewResult["candidate"]} of */
+function textsKnown({ without_text: without, texts_from: from }) {
+  if (!without) return "";
+  return from ? t("limits.texts-from", { time: clock(Date.parse(from)) }) : t("limits.no-texts");
 }
