@@ -14,11 +14,15 @@ type Parameter struct {
 	// 0 for a parameter that is a text.
 	Least, Most int64
 	// Suggested is the initial value in a new limit, in the unit of the bounds. It is 0 for a text.
-	// The parameter can be omitted only if Suggested equals Least; it then has this value.
+	// The parameter can be omitted only if Suggested equals Least, or in a limit on repeated text
+	// if it has Scopes; it then has the value of Suggested.
 	Suggested int64
 	Choices   []string // the values of a Choice; an empty text means the first
 	// Overridable means that a role or a user may have another value; see Numbers.
 	Overridable bool
+	// Scopes are the scopes of the limits on repeated text that have it; nil for a parameter that
+	// all limits have.
+	Scopes []Scope
 }
 
 // ParameterKind says what the values of a parameter are.
@@ -26,17 +30,21 @@ type ParameterKind string
 
 // The kinds of parameters.
 const (
-	Count  ParameterKind = "count"    // a number of messages
+	Count  ParameterKind = "count"    // a number, usually of messages
 	Length ParameterKind = "duration" // a duration
 	Zone   ParameterKind = "zone"     // the IANA name of a time zone; may be empty
 	Clock  ParameterKind = "clock"    // a local time "HH:MM"; may be empty
 	Choice ParameterKind = "choice"   // one of several names; may be empty
+	Switch ParameterKind = "switch"   // true or false; false if it is omitted
 )
 
 // AlgorithmInfo describes an algorithm.
 type AlgorithmInfo struct {
 	Name       string
 	Parameters []Parameter
+	// TextParameters are those that only limits on repeated text have. There are none if these
+	// can't have the algorithm.
+	TextParameters []Parameter
 	// Words is how many words of 8 bytes the state of one user takes. A sliding window with several
 	// slices takes more. If PerMessage is set, the state takes one more word for each message that
 	// the limit allows.
@@ -52,9 +60,27 @@ func Algorithms() []AlgorithmInfo {
 		if a.buckets == 0 {
 			list[i].Parameters = append(list[i].Parameters, Parameter{Name: "reserve", Kind: Count, Most: a.mostReserve()})
 		}
+		if a.countsTexts() {
+			list[i].TextParameters = textParameters()
+		}
 	}
 	return list
 }
+
+// textParameters returns the parameters of limits on repeated text.
+func textParameters() []Parameter {
+	both := func() []Scope { return []Scope{PerUserText, PerText} }
+	return []Parameter{
+		{Name: "similar", Kind: Switch, Scopes: both()},
+		{Name: "from_length", Kind: Count, Least: 1, Most: MaxFromLength, Suggested: DefaultFromLength, Scopes: both()},
+		{Name: "count_emotes", Kind: Switch, Scopes: both()},
+		{Name: "strikes", Kind: Switch, Scopes: []Scope{PerText}},
+	}
+}
+
+// countsTexts reports whether limits on repeated text can have the algorithm. A repeated text can't
+// wait in a queue.
+func (a *algorithm) countsTexts() bool { return a.name != leakyBucket.name }
 
 // mostReserve returns the largest reserve, which is less than the largest capacity. The reserve of
 // a limit is also less than the capacity of that limit; see keepReserve.

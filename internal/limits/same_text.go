@@ -33,7 +33,7 @@ func (l *Limit) compileText() error {
 		name, value := t.parameter()
 		return MistakeIn(name, value, "%q is only for limits on repeated text: set per to user-text or text, or leave it out", name)
 	case !l.Scope.IsText():
-	case l.Algorithm == leakyBucket.name:
+	case l.Algorithm == leakyBucket.name: // see countsTexts
 		return MistakeIn("algorithm", l.Algorithm, "a repeated text can't wait in a %s: use another algorithm, such as %s", l.Algorithm, slidingLog.name)
 	case t.FromLength < 0 || t.FromLength > MaxFromLength:
 		return MistakeIn("from_length", t.FromLength, "from_length is %d, want 1 to %d: no text has more characters, so the limit would never count", t.FromLength, MaxFromLength)

@@ -68,7 +68,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[chatguard.Exemption]():   nameSchema([]chatguard.Exemption{byRole, chatguard.ExemptAlways, chatguard.ExemptNever}),
 		typeOf[chatguard.Scope]():       textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere, chatguard.PerUserText, chatguard.PerText),
 		typeOf[chatguard.Priority]():    nameSchema([]chatguard.Priority{chatguard.PriorityLow}),
-		typeOf[limitinfo.Kind]():        nameSchema([]limitinfo.Kind{limitinfo.KindCount, limitinfo.KindDuration, limitinfo.KindZone, limitinfo.KindClock, limitinfo.KindChoice}),
+		typeOf[limitinfo.Kind]():        nameSchema([]limitinfo.Kind{limitinfo.KindCount, limitinfo.KindDuration, limitinfo.KindZone, limitinfo.KindClock, limitinfo.KindChoice, limitinfo.KindSwitch}),
 		typeOf[chatguard.Period]():      nameSchema([]chatguard.Period{chatguard.PeriodDay, chatguard.PeriodWeek, chatguard.PeriodMonth}),
 		typeOf[auth.Access]():           nameSchema(append(auth.Ladder(), auth.Check, auth.Overlay)),
 		typeOf[auth.Origin]():           nameSchema(auth.Origins()),
