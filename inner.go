@@ -97,6 +97,15 @@ func (g inner) Title(channelID, limit string) string {
 	return ""
 }
 
+// Per implements inner.Guard.
+func (g inner) Per(channelID, limit string) Scope {
+	list := g.channels.inForce(channelID).policy.Limits
+	if i := slices.IndexFunc(list, func(l Limit) bool { return l.Name == limit }); i >= 0 {
+		return list[i].Per
+	}
+	return PerUser
+}
+
 // Timezone implements inner.Guard.
 func (g inner) Timezone(channelID string) string {
 	return g.channels.inForce(channelID).policy.Timezone

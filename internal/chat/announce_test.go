@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
 )
 
 // TestAnnouncer_Pace checks the limits: one message per second and channel, and in all channels
@@ -155,6 +157,26 @@ func TestPlainLine(t *testing.T) {
 
 // always returns the same notices for all channels.
 func always(n Notices) func(string) Notices { return func(string) Notices { return n } }
+
+// TestNotices_RepeatedText checks that the notice for a repeated text doesn't say that the next
+// message has to wait, whatever the template says.
+func TestNotices_RepeatedText(t *testing.T) {
+	copies := chatguard.SlidingLogLimit("copies", 1, 24*time.Second)
+	copies.Per = chatguard.PerUserText
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{copies}}, nil)
+	must(t, err)
+	b := &Bot{options: Options{Guard: guard, Now: func() time.Time { return monday }}}
+	m := chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7", Login: "anna"}}
+	v := chatguard.Verdict{At: monday, Limit: "copies", RetryAfter: 24 * time.Second}
+	for tag, want := range map[string]string{
+		"en": "@anna, the same message again: wait 24 s.", "de": "@anna, noch einmal dieselbe Nachricht: Warte 24 s.", "es": "@anna, el mismo mensaje otra vez: espera 24 s.",
+		"ja": "@anna さん、同じメッセージの繰り返しです。24秒お待ちください。", "pt-BR": "@anna, a mesma mensagem de novo: espere 24 s.",
+	} {
+		if got := b.fill(Notices{Text: "{name}: next message in {wait}", Language: tag}, &m, &v); got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
+		}
+	}
+}
 
 // TestNotices checks that there is one notice per user and cooldown, and only if the chat itself
 // does not notify the user.

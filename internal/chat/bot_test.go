@@ -375,3 +375,23 @@ func TestBot_ChannelsAtOnce(t *testing.T) {
 		}
 	}, "delete")
 }
+
+// A penalty for a repeated text says that it was the same message, and when that is allowed again:
+// another message may be allowed now.
+func TestBot_ReasonsOfRepeatedText(t *testing.T) {
+	copies := chatguard.SlidingLogLimit("copies", 1, time.Hour)
+	copies.Per = chatguard.PerUserText
+	p := enforcePolicy("warn", "timeout 30s")
+	p.Limits = []chatguard.Limit{copies}
+	said := func(id string) Message {
+		m := message(id, "7")
+		m.Text = "buy my new drawing of a frog"
+		return m
+	}
+	m := &recorder{}
+	play(t, Options{Moderator: m}, p, []Message{said("a1"), said("a2")}, []Message{said("a3")})
+	const why = "The same message again (limit copies)."
+	if want := []string{"warn 7 for a2: " + why, "timeout 7 30s: " + why + " It is allowed in 60 min."}; !slices.Equal(m.done, want) {
+		t.Errorf("done %q\nwant %q", m.done, want)
+	}
+}

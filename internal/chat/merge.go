@@ -24,7 +24,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 		if jobs[i].verdict.Penalty.Action != "" {
 			requests++
 		}
-		personal = personal || !isShared(policy.Limits, jobs[i].verdict.Limit)
+		personal = personal || !isOthersDoing(policy.Limits, jobs[i].verdict.Limit)
 	}
 	if requests < 2 || !personal { // other users may have used up a shared limit
 		return penalty, false
@@ -36,11 +36,12 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	return penalty, penalty.Duration >= penalties.MinTimeout
 }
 
-// isShared reports whether the named limit is shared by several users.
-func isShared(list []chatguard.Limit, name string) bool {
+// isOthersDoing reports whether other users may have used up the named limit, which then gives no
+// strikes.
+func isOthersDoing(list []chatguard.Limit, name string) bool {
 	for i := range list {
 		if list[i].Name == name {
-			return inner.IsShared(list[i].Per)
+			return inner.IsShared(list[i].Per) && !list[i].Strikes
 		}
 	}
 	return false

@@ -3,6 +3,7 @@ package chat
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -90,6 +91,30 @@ func TestMerge_LadderInForce(t *testing.T) {
 		s.wait(budgetTick)
 		s.checkRequests("delete a2")
 	}, "delete", "delete", "timeout 10m")
+}
+
+// TestMerge_RepeatedText checks that scarce requests cause a timeout for a text that several users
+// repeat only if its limit gives strikes.
+func TestMerge_RepeatedText(t *testing.T) {
+	for strikes, want := range map[bool][]string{false: {"delete a1", "delete a2"}, true: {"timeout a 10m0s"}} {
+		testWithBot(t, Options{Workers: 1}, func(s *stage) {
+			p := s.guard.ChannelPolicy("1")
+			p.Limits = []chatguard.Limit{{Name: "copies", Algorithm: chatguard.FixedWindow, Per: chatguard.PerText, Messages: 1, Every: time.Hour, Strikes: strikes}}
+			must(t, inner.At(s.guard, time.Now()).SetChannelPolicy("1", p))
+			s.platform.most, s.platform.spent = 1, 1
+			var batch []Message
+			for _, id := range []string{"b1", "a1", "a2"} {
+				m := message(id, id[:1])
+				m.SentAt, m.Text = time.Now(), "we come from another channel"
+				batch = append(batch, m)
+			}
+			s.sink.Messages(time.Now(), batch)
+			synctest.Wait()
+			s.platform.allow(2)
+			s.wait(budgetTick)
+			s.checkRequests(want...)
+		}, "delete", "delete", "timeout 10m")
+	}
 }
 
 // TestMerge_SharedLimit checks that scarce requests cause no timeout for a limit that

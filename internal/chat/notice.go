@@ -15,7 +15,8 @@ import (
 // Notices configure the chat messages sent to throttled users.
 type Notices struct {
 	// Text is a template that may contain {name}, {wait} ("4 s") and {limit}. If it is empty, no
-	// notices are sent.
+	// notices are sent. For a repeated text, the notice has words of its own: another message may be
+	// allowed before the wait is over.
 	Text string
 
 	// Cooldown is the minimum time between two notices to a user, at most a week; 0 means a minute.
@@ -90,10 +91,14 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 }
 
-// fill replaces the placeholders of a template.
+// fill returns a notice: a template with its placeholders replaced.
 func (b *Bot) fill(settings Notices, m *chatguard.Message, v *chatguard.Verdict) string {
 	texts := language.Chat(settings.Language)
 	wait := texts.Wait(journal.MaySpeakAt(*v).Sub(b.options.Now()))
-	limit := texts.LimitTitle(v.Limit, inner.Of(b.options.Guard).Title(m.ChannelID, v.Limit))
+	guard := inner.Of(b.options.Guard)
+	if inner.IsText(guard.Per(m.ChannelID, v.Limit)) {
+		return texts.Text("notice-same", language.Values{"name": m.User.Name(), "wait": wait})
+	}
+	limit := texts.LimitTitle(v.Limit, guard.Title(m.ChannelID, v.Limit))
 	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", wait, "{limit}", limit).Replace(settings.Text)
 }

@@ -191,16 +191,21 @@ func (b *Bot) outdatedReason(j *job) string {
 }
 
 // reason returns the text that tells the user and other moderators why the user was penalised, in
-// the language of the chat. For a timeout, it also says when the next message is allowed.
+// the language of the chat. For a timeout, it also says when the next message, or the same one, is
+// allowed.
 func (b *Bot) reason(j *job, silent time.Duration) string {
 	v, texts := j.verdict, language.Chat(b.options.Notices(j.message.ChannelID).Language)
 	values := language.Values{"limit": texts.LimitTitle(v.Limit, inner.Of(b.options.Guard).Title(j.message.ChannelID, v.Limit))}
+	name := "reason"
+	if inner.IsText(inner.Of(b.options.Guard).Per(j.message.ChannelID, v.Limit)) {
+		name = "reason-same" // another message may be allowed earlier
+	}
 	switch {
 	case v.Never:
 		return texts.Text("reason-never", values)
 	case silent > 0:
 		values["wait"] = texts.Wait(max(silent, v.RetryAfter))
-		return texts.Text("reason-wait", values)
+		return texts.Text(name+"-wait", values)
 	}
-	return texts.Text("reason", values)
+	return texts.Text(name, values)
 }

@@ -131,6 +131,9 @@ func (c *Commands) status(channelID string) string {
 
 // describe describes what a limit allows.
 func describe(texts *language.Texts, l chatguard.Limit) string {
+	if inner.IsText(l.Per) {
+		l.Name = texts.Text("limit-same", language.Values{"limit": l.Name})
+	}
 	switch l.Algorithm {
 	case chatguard.TokenBucket:
 		return texts.Text("limit-token-bucket", language.Values{"limit": l.Name, "burst": l.Burst, "refill": durations.Format(l.Refill)})

@@ -332,25 +332,26 @@ func TestCommands(t *testing.T) {
 func TestCommands_Refused(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		for text, want := range map[string]string{
-			"!chatguard dance":                 "Not done: the commands are " + usage,
-			"!chatguard grant":                 "Not done: the commands are " + usage,
-			"!chatguard grant @anna":           "Not done: use grant @user 10",
-			"!chatguard grant @anna many":      `Not done: "many" is not a number of messages`,
-			"!chatguard grant @anna 0":         "Not done: a grant must be between 1 and 2147483647 messages",
-			"!chatguard grant @nobody 3":       "Not done: there is no user @nobody",
-			"!chatguard pardon @anna":          "Not done: there is nothing to pardon",
-			"!chatguard exempt @anna":          "Not done: use exempt @user 10m",
-			"!chatguard exempt @anna ever":     `Not done: "ever" is not a duration such as "10m"`,
-			"!chatguard exempt @anna -10m":     `Not done: "-10m" is not a duration such as "10m"`,
-			"!chatguard exempt @anna 366d":     `Not done: "366d" is not a duration such as "10m"`,
-			"!chatguard set":                   "Not done: use set burst 5, or set burst refill 4s",
-			"!chatguard set bust 5":            `Not done: there is no limit "bust" here, only burst, daily`,
-			"!chatguard set burst five":        `Not done: burst is a number, not "five"`,
-			"!chatguard set burst refill five": `Not done: refill must be a duration such as "4s", not "five"`,
-			"!chatguard set daily period year": `Not done: limit "daily": period is "year", want day, week, month`,
-			"!chatguard set burst colour 5":    "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period and first_day",
-			"!chatguard raid":                  "Not done: use raid on, raid on 10m, or raid off",
-			"!chatguard raid on 25h":           "Not done: raid mode lasts from 1 s to 24 h, not 25h",
+			"!chatguard dance":                   "Not done: the commands are " + usage,
+			"!chatguard grant":                   "Not done: the commands are " + usage,
+			"!chatguard grant @anna":             "Not done: use grant @user 10",
+			"!chatguard grant @anna many":        `Not done: "many" is not a number of messages`,
+			"!chatguard grant @anna 0":           "Not done: a grant must be between 1 and 2147483647 messages",
+			"!chatguard grant @nobody 3":         "Not done: there is no user @nobody",
+			"!chatguard pardon @anna":            "Not done: there is nothing to pardon",
+			"!chatguard exempt @anna":            "Not done: use exempt @user 10m",
+			"!chatguard exempt @anna ever":       `Not done: "ever" is not a duration such as "10m"`,
+			"!chatguard exempt @anna -10m":       `Not done: "-10m" is not a duration such as "10m"`,
+			"!chatguard exempt @anna 366d":       `Not done: "366d" is not a duration such as "10m"`,
+			"!chatguard set":                     "Not done: use set burst 5, or set burst refill 4s",
+			"!chatguard set bust 5":              `Not done: there is no limit "bust" here, only burst, daily`,
+			"!chatguard set burst five":          `Not done: burst is a number, not "five"`,
+			"!chatguard set burst refill five":   `Not done: refill must be a duration such as "4s", not "five"`,
+			"!chatguard set daily period year":   `Not done: limit "daily": period is "year", want day, week, month`,
+			"!chatguard set burst from_length 5": `Not done: limit "burst": "from_length" is only for limits on repeated text: set per to user-text or text, or leave it out`,
+			"!chatguard set burst colour 5":      "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period, first_day and from_length",
+			"!chatguard raid":                    "Not done: use raid on, raid on 10m, or raid off",
+			"!chatguard raid on 25h":             "Not done: raid mode lasts from 1 s to 24 h, not 25h",
 		} {
 			d.command(text, want)
 		}
@@ -540,6 +541,20 @@ func TestRaid_LoosensNothing(t *testing.T) {
 	}
 }
 
+// Limits on repeated text are the same in a raid: they throttle only what is repeated, and already
+// as strictly as they should in one.
+func TestRaid_KeepsTextLimits(t *testing.T) {
+	raid := Raid{Burst: 30, Refill: Duration(time.Second), FirstTimerBurst: 1, FirstTimerRefill: Duration(30 * time.Second)}
+	for _, per := range []chatguard.Scope{chatguard.PerUserText, chatguard.PerText} {
+		same := chatguard.TokenBucketLimit("copies", 3, 10*time.Second)
+		same.Per, same.Similar = per, true
+		got := raid.over(chatguard.Policy{Limits: []chatguard.Limit{same}}).Limits
+		if len(got) != 2 || got[0].Roles != nil || got[0].Burst != 3 || got[1].Name != "raid" {
+			t.Errorf("%s: %+v", per, got)
+		}
+	}
+}
+
 // A reserve doesn't let first-timers write more: it is lowered while the raid lasts.
 func TestRaid_LowersReserve(t *testing.T) {
 	raid := Raid{FirstTimerBurst: 2, FirstTimerRefill: Duration(30 * time.Second)}
@@ -658,5 +673,19 @@ func TestQuota(t *testing.T) {
 		p.Limits = []chatguard.Limit{{Name: "all", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 5, Refill: time.Second}}
 		must(t, inner.At(d.guard, time.Now()).SetChannelPolicy(channel, p))
 		ask("@Anna: the limits here are shared by everyone.")
+
+		same := chatguard.SlidingLogLimit("copies", 2, time.Minute)
+		same.Per, same.FromLength, same.Roles = chatguard.PerUserText, 1, map[chatguard.Role]chatguard.Override{roles.Subscriber: {Messages: 5}}
+		observed := same
+		observed.Name, observed.Mode = "observed", chatguard.ModeObserve
+		p.Limits = append(p.Limits, same, observed)
+		must(t, inner.At(d.guard, time.Now()).SetChannelPolicy(channel, p))
+		for range 3 { // the question isn't a text that is asked about
+			ask("@Anna: only the same message is limited here: copies, for the same message (2 in 1m).")
+		}
+		ask("@Anna: only the same message is limited here: copies, for the same message (5 in 1m).", roles.Subscriber)
+		p.Limits = append(p.Limits, chatguard.TokenBucketLimit("burst", 3, time.Second))
+		must(t, inner.At(d.guard, time.Now()).SetChannelPolicy(channel, p))
+		ask("@Anna: messages left: burst 3 of 3; copies, for the same message (2 in 1m).")
 	})
 }

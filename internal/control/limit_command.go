@@ -57,7 +57,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			key = "messages"
 		}
 	}
-	counts := map[string]*int{"burst": &l.Burst, "extra_burst": &l.ExtraBurst, "messages": &l.Messages, "queue": &l.Queue, "reserve": &l.Reserve, "slices": &l.Slices}
+	counts := map[string]*int{"burst": &l.Burst, "extra_burst": &l.ExtraBurst, "messages": &l.Messages, "queue": &l.Queue, "reserve": &l.Reserve, "slices": &l.Slices, "from_length": &l.FromLength}
 	names := map[string]*string{"period": (*string)(&l.Period), "first_day": &l.FirstDay}
 	lengths := map[string]*time.Duration{"refill": &l.Refill, "extra_refill": &l.ExtraRefill, "every": &l.Every}
 	switch {
@@ -74,7 +74,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			l.FirstDay = "" // only a week has one
 		}
 	default:
-		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period and first_day")
+		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period, first_day and from_length")
 	}
 	return nil
 }

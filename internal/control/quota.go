@@ -12,7 +12,7 @@ import (
 // quota describes what a user has left of each limit.
 func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 	now := c.records.now()
-	m.SentAt, m.Cost, m.Kinds = now, 1, nil // as the next ordinary message
+	m.SentAt, m.Cost, m.Kinds, m.Text, m.Print = now, 1, nil, "", nil // as the next ordinary message, whatever it says
 	e, err := limitinfo.Explain(ctx, c.guard, m)
 	if err != nil {
 		return "" // a user who cannot be judged has no quota
@@ -23,8 +23,8 @@ func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 	}
 	var parts []string
 	for _, l := range e.Limits {
-		if inner.IsShared(l.Per) {
-			continue // a shared limit is not the user's
+		if !inner.IsPersonal(l.Per) {
+			continue
 		}
 		text, values := "quota-limit", language.Values{"limit": texts.LimitTitle(l.Name, inner.Of(c.guard).Title(m.ChannelID, l.Name)), "left": l.Remaining, "capacity": l.Capacity + l.Granted}
 		switch {
@@ -35,8 +35,17 @@ func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 		}
 		parts = append(parts, texts.Text(text, values))
 	}
-	if len(parts) == 0 {
-		return texts.Text("quota-shared", language.Values{"user": name})
+	policy := inner.Of(c.guard).InForce(m.ChannelID)
+	var same []string
+	for _, l := range inner.TextLimits(policy, m.User.Roles) {
+		l.Name = texts.LimitTitle(l.Name, l.Title)
+		same = append(same, describe(texts, l))
 	}
-	return texts.Text("quota", language.Values{"user": name, "limits": texts.List(parts)})
+	switch {
+	case len(parts) > 0: // what is left comes first
+		return texts.Text("quota", language.Values{"user": name, "limits": texts.List(append(parts, same...))})
+	case len(same) > 0:
+		return texts.Text("quota-same", language.Values{"user": name, "limits": texts.List(same)})
+	}
+	return texts.Text("quota-shared", language.Values{"user": name})
 }

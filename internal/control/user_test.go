@@ -24,14 +24,16 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 		p := d.guard.Policy()
 		p.Limits = append([]chatguard.Limit{
 			{Name: "crowd", Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, Messages: 9000},
+			{Name: "copies", Algorithm: chatguard.DailyWindow, Per: chatguard.PerUserText, Messages: 9},
 			{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1, Every: time.Hour},
 		}, p.Limits...)
 		must(t, inner.At(d.guard, time.Now()).SetPolicy(p))
 		for limit, want := range map[string]string{
-			"":      "daily",
-			"total": "total",
-			"crowd": `the limit "crowd" is shared by everyone: choose a limit per user`,
-			"other": `there is no such limit: "other"`,
+			"":       "daily",
+			"total":  "total",
+			"crowd":  `the limit "crowd" is shared by everyone: choose a limit per user`,
+			"copies": `the limit "copies" counts each text: choose a limit per user`,
+			"other":  `there is no such limit: "other"`,
 		} {
 			_, _, err := d.Users.Grant(d.Context(), anna, limit, 2)
 			e, explained := limitinfo.Explain(t.Context(), d.guard, chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})

@@ -24,7 +24,7 @@ type Users struct {
 }
 
 // Grant gives a user n extra messages in a limit and returns when they expire. An empty limit means
-// the first daily limit. If there is none, it means the first limit that is not shared by everyone.
+// the first daily limit per user. If there is none, it means the first limit per user.
 func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int) (until time.Time, saved bool, err error) {
 	l, err := toGrant(inner.Of(u.guard).InForce(t.ChannelID).Limits, limit)
 	if err != nil {
@@ -49,7 +49,7 @@ func (u *Users) GrantsEverywhere(channelID, limit string) bool {
 
 // toGrant returns the limit in which to grant extra messages, given the name in the request.
 func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
-	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return inner.IsShared(l.Per) })
+	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return !inner.IsPersonal(l.Per) })
 	wanted := func(l chatguard.Limit) bool { return l.Name == name }
 	if name == "" {
 		wanted = func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }
@@ -59,6 +59,8 @@ func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 		return own[i], nil
 	case name == "" && len(own) > 0:
 		return own[0], nil
+	case slices.ContainsFunc(limits, func(l chatguard.Limit) bool { return wanted(l) && inner.IsText(l.Per) }):
+		return chatguard.Limit{}, fmt.Errorf("the limit %q counts each text: choose a limit per user", name)
 	case len(own) < len(limits) && slices.ContainsFunc(limits, wanted):
 		return chatguard.Limit{}, fmt.Errorf("the limit %q is shared by everyone: choose a limit per user", name)
 	}

@@ -56,6 +56,10 @@ type Guard interface {
 	// messages. It is empty if the limit has none, or if there is no such limit.
 	Title(channelID, limit string) string
 
+	// Per returns who shares a limit of the policy by which the Guard judges a channel's messages.
+	// It is PerUser if there is no such limit.
+	Per(channelID, limit string) chatguard.Scope
+
 	// Timezone returns the name of the time zone of the policy by which the Guard judges a
 	// channel's messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the
 	// policy.

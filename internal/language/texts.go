@@ -122,6 +122,7 @@ func (t *Texts) LimitTitle(name, title string) string {
 var usualTitles = map[string]string{
 	"burst": "title-burst", "daily": "title-daily", "everyone": "title-everyone", "raid": "title-raid", "hourly": "title-hourly",
 	"minute": "title-minute", "hour": "title-hour", "day": "title-day", "week": "title-week", "month": "title-month",
+	"no-repeats": "title-no-repeats", "copy-paste": "title-copy-paste",
 }
 
 // List joins parts with the language's separator.

@@ -40,6 +40,10 @@ type card struct {
 	RoleNumbers map[string]chatguard.Override `json:"role_numbers"`
 
 	limitinfo.Explanation
+	// SameText are the limits on repeated text that can throttle the user, with the numbers for the
+	// user's roles. The user has no usage of them: each text has one.
+	SameText []chatguard.Limit `json:"same_text"`
+
 	Override chatguard.UserOverride `json:"override"` // in this channel
 	// OverrideETag is the ETag of the user's override in this channel.
 	OverrideETag string `json:"override_etag"`
@@ -86,6 +90,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	c.Timezone = dayZone(policy, c.Override)
 	c.DayEnds = dayEnd(policy, c.Limits, c.Timezone, h.guard.Now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Limits)
+	c.SameText = inner.TextLimits(policy, c.Roles)
 	return problem.WriteJSON(w, c)
 }
 
@@ -137,7 +142,7 @@ func (h *users) overrideOf(ctx context.Context, k chatguard.Key) (chatguard.User
 // dayZone returns the time zone in which a user's day starts and ends.
 func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 	limit := ""
-	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !inner.IsShared(l.Per) }); i >= 0 {
+	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && inner.IsPersonal(l.Per) }); i >= 0 {
 		limit = p.Limits[i].Timezone
 	}
 	return cmp.Or(own.Timezone, limit, p.Timezone, "UTC")
@@ -145,7 +150,7 @@ func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 
 // dayEnd returns when the user's day ends.
 func dayEnd(p chatguard.Policy, standing []limitinfo.Status, zone string, now time.Time) time.Time {
-	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && !inner.IsShared(l.Per) }); i >= 0 {
+	if i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return countsByDays(l) && inner.IsPersonal(l.Per) }); i >= 0 {
 		for _, s := range standing {
 			if s.Name == p.Limits[i].Name && s.ResetAt.After(now) {
 				return s.ResetAt

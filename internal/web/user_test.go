@@ -94,6 +94,8 @@ func TestUserCard_DayEnd(t *testing.T) {
 	reset := evening.Add(5 * time.Hour)
 	daily, crowd, weekly := chatguard.DailyWindowLimit("x", 3), chatguard.DailyWindowLimit("x", 3), chatguard.DailyWindowLimit("x", 3)
 	crowd.Per, weekly.Period = chatguard.PerChannel, chatguard.PeriodWeek
+	ofText := chatguard.DailyWindowLimit("x", 3)
+	ofText.Per = chatguard.PerUserText
 	standing := []limitinfo.Status{{Name: "x", Algorithm: chatguard.DailyWindow, ResetAt: reset}}
 	for name, test := range map[string]struct {
 		limits []chatguard.Limit
@@ -101,6 +103,7 @@ func TestUserCard_DayEnd(t *testing.T) {
 		want   time.Time
 	}{
 		"a limit's":             {[]chatguard.Limit{daily}, "UTC", reset},
+		"a text's":              {[]chatguard.Limit{ofText}, "UTC", evening.Add(90 * time.Minute)},
 		"everyone's is nobody":  {[]chatguard.Limit{crowd}, "UTC", evening.Add(90 * time.Minute)},
 		"a week's end isn't it": {[]chatguard.Limit{weekly}, "UTC", evening.Add(90 * time.Minute)},
 		// 04:15 there
@@ -127,6 +130,26 @@ func TestUserCard_RoleNumbers(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", role, got, want)
 		}
 	}
+}
+
+// A limit on repeated text is what each text has, so a card doesn't say what a user has left of it.
+func TestUserCard_SameText(t *testing.T) {
+	copies := chatguard.TokenBucketLimit("copies", 2, time.Minute)
+	copies.Per, copies.Roles = chatguard.PerText, map[chatguard.Role]chatguard.Override{roles.VIP: {Burst: 9}, roles.Everyone: {Refill: time.Hour}}
+	d := dash(t, addLimits(t, copies, chatguard.Limit{Name: "watched", Algorithm: chatguard.FixedWindow, Per: chatguard.PerUserText, Messages: 1, Every: time.Hour, Mode: chatguard.ModeObserve}))
+	d.say(spammer, 1)
+	c := d.card(spammer.ID)
+	if len(c.Limits) != 2 || len(c.SameText) != 1 || c.SameText[0].Name != "copies" || c.SameText[0].Burst != 2 || c.SameText[0].Refill != time.Hour || c.SameText[0].Roles != nil {
+		t.Errorf("%+v", c.SameText)
+	}
+	d.say(chatguard.User{ID: "60", Login: "vip", Roles: chatguard.Roles{roles.VIP}}, 1)
+	d.flush()
+	if c := d.card("60"); len(c.SameText) != 1 || c.SameText[0].Burst != 9 || c.SameText[0].Refill != time.Minute {
+		t.Errorf("with a role's numbers: %+v", c.SameText)
+	}
+	d.wantProblem("a week of a text", "GET", channelPath+"/users/"+spammer.ID+"/week?limit=copies", nil, owned, 422, `The limit \"copies\" counts each text, so nobody has a week in it.`)
+	d.wantProblem("the same, shared", "GET", channelPath+"/week?limit=copies", nil, owned, 422, "counts each text")
+	d.wantProblem("no shared limit", "GET", channelPath+"/week", nil, owned, 422, "There is no limit that everyone shares")
 }
 
 func TestUserCard_DayZone(t *testing.T) {

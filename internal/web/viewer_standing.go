@@ -43,22 +43,29 @@ type viewerStanding struct {
 	Exempt    bool      `json:"exempt"`    // no limit counts
 	Observing bool      `json:"observing"` // limits only report, so nobody is throttled
 	RaidUntil time.Time `json:"raid_until,omitzero"`
-	// Limits are those that count for this viewer, except those that everyone shares.
-	Limits []viewerLimit `json:"limits"`
+	// Limits are those that count for this viewer, except those that everyone shares, and those on
+	// repeated text, which are in SameText.
+	Limits   []viewerLimit `json:"limits"`
+	SameText []viewerRule  `json:"same_text"`
 }
 
 // viewerLimit is a viewer's usage of a limit.
 type viewerLimit struct {
-	Name       string              `json:"name"`
-	Title      string              `json:"title"` // what the viewer reads, in their language
-	Algorithm  chatguard.Algorithm `json:"algorithm"`
-	Everywhere bool                `json:"everywhere"` // it counts in all channels together
-	Capacity   int                 `json:"capacity"`   // for this viewer, now, without extra messages
-	Granted    int                 `json:"granted"`    // extra messages
-	Used       int                 `json:"used"`
-	Remaining  int                 `json:"remaining"`
-	NextAt     time.Time           `json:"next_at,omitzero"`  // when it allows the next message
-	ResetAt    time.Time           `json:"reset_at,omitzero"` // when all usage will have expired
+	viewerRule
+	Everywhere bool      `json:"everywhere"` // it counts in all channels together
+	Granted    int       `json:"granted"`    // extra messages
+	Used       int       `json:"used"`
+	Remaining  int       `json:"remaining"`
+	NextAt     time.Time `json:"next_at,omitzero"`  // when it allows the next message
+	ResetAt    time.Time `json:"reset_at,omitzero"` // when all usage will have expired
+}
+
+// viewerRule is what a limit allows a viewer.
+type viewerRule struct {
+	Name      string              `json:"name"`
+	Title     string              `json:"title"` // what the viewer reads, in their language
+	Algorithm chatguard.Algorithm `json:"algorithm"`
+	Capacity  int                 `json:"capacity"` // for this viewer, now, without extra messages
 	// WindowSeconds is the time in which the whole capacity is restored. StepSeconds is the time in
 	// which a bucket restores one message. It is 0 for windows, logs and cascades.
 	WindowSeconds float64 `json:"window_seconds"`
@@ -79,10 +86,13 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 	}
 	s = viewerStanding{
 		Now: now.UTC(), Channel: channel.login, Login: v.Login, DisplayName: v.DisplayName, MayWrite: true,
-		Exempt: e.Verdict.Exempt, Observing: channel.observing, RaidUntil: channel.raidUntil, Limits: []viewerLimit{}, // never null in JSON
+		Exempt: e.Verdict.Exempt, Observing: channel.observing, RaidUntil: channel.raidUntil, Limits: []viewerLimit{}, SameText: []viewerRule{}, // never null in JSON
 	}
 	if !s.Exempt {
 		s.addLimits(e, func(name string) string { return texts.LimitTitle(name, inner.Of(h.guard).Title(channel.id, name)) })
+		for _, l := range inner.TextLimits(inner.Of(h.guard).InForce(channel.id), record.roles) {
+			s.SameText = append(s.SameText, ruleOf(l, texts.LimitTitle(l.Name, l.Title)))
+		}
 	}
 	if !e.Verdict.Allowed {
 		s.addWait(e)
@@ -91,16 +101,33 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 	return s, nil
 }
 
-// addLimits adds the limits that can throttle the viewer, except those that everyone shares. title
-// returns what the viewer reads instead of a limit's name.
+// ruleOf returns what a limit on repeated text allows.
+func ruleOf(l chatguard.Limit, title string) viewerRule {
+	const day = 24 * time.Hour
+	r := viewerRule{Name: l.Name, Title: title, Algorithm: l.Algorithm, Capacity: l.Messages, WindowSeconds: l.Every.Seconds()}
+	switch l.Algorithm {
+	case chatguard.TokenBucket, chatguard.Cascade:
+		r.Capacity, r.WindowSeconds = l.Burst+l.ExtraBurst, max(l.Refill*time.Duration(l.Burst), l.ExtraRefill*time.Duration(l.ExtraBurst)).Seconds()
+		if l.Algorithm == chatguard.TokenBucket {
+			r.StepSeconds = l.Refill.Seconds()
+		}
+	case chatguard.DailyWindow:
+		r.WindowSeconds = map[chatguard.Period]time.Duration{chatguard.PeriodWeek: 7 * day, chatguard.PeriodMonth: 30 * day}[l.Period].Seconds()
+		r.WindowSeconds = max(r.WindowSeconds, day.Seconds())
+	}
+	return r
+}
+
+// addLimits adds the viewer's own limits that can throttle them. title returns what the viewer reads
+// instead of a limit's name.
 func (s *viewerStanding) addLimits(e limitinfo.Explanation, title func(name string) string) {
 	for _, l := range e.Limits {
-		if l.Observes || inner.IsShared(l.Per) {
+		if l.Observes || !inner.IsPersonal(l.Per) {
 			continue
 		}
 		s.Limits = append(s.Limits, viewerLimit{
-			Name: l.Name, Title: title(l.Name), Algorithm: l.Algorithm, Everywhere: l.Per == chatguard.PerUserEverywhere, Capacity: l.Capacity, Granted: l.Granted, Used: l.Used, Remaining: l.Remaining,
-			NextAt: l.NextAt, ResetAt: l.ResetAt, WindowSeconds: l.Window.Seconds(), StepSeconds: l.Step.Seconds(),
+			viewerRule: viewerRule{Name: l.Name, Title: title(l.Name), Algorithm: l.Algorithm, Capacity: l.Capacity, WindowSeconds: l.Window.Seconds(), StepSeconds: l.Step.Seconds()},
+			Everywhere: l.Per == chatguard.PerUserEverywhere, Granted: l.Granted, Used: l.Used, Remaining: l.Remaining, NextAt: l.NextAt, ResetAt: l.ResetAt,
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,31 @@ func TestViewer_WaitOfEveryAlgorithm(t *testing.T) {
 			}
 			d.advance(500 * time.Millisecond)
 		}
+	}
+}
+
+// What a text has is nobody's: a viewer reads what a limit on repeated text allows, and no usage.
+func TestViewer_SameText(t *testing.T) {
+	window := func(name string, algorithm chatguard.Algorithm, edit func(*chatguard.Limit)) chatguard.Limit {
+		l := chatguard.Limit{Name: name, Algorithm: algorithm, Per: chatguard.PerUserText, Title: strings.ToUpper(name)}
+		edit(&l)
+		return l
+	}
+	d := dash(t, showViewers, addLimits(t,
+		window("log", chatguard.SlidingLog, func(l *chatguard.Limit) { l.Messages, l.Every = 2, time.Minute }),
+		window("bucket", chatguard.TokenBucket, func(l *chatguard.Limit) { l.Burst, l.Refill = 3, 10*time.Second }),
+		window("two", chatguard.Cascade, func(l *chatguard.Limit) {
+			l.Burst, l.Refill, l.ExtraBurst, l.ExtraRefill = 3, 10*time.Second, 2, time.Minute
+		}),
+		window("week", chatguard.DailyWindow, func(l *chatguard.Limit) { l.Messages, l.Period, l.Per = 9, chatguard.PeriodWeek, chatguard.PerText }),
+	))
+	s := d.standing(viewerOf(spammer))
+	want := []viewerRule{
+		{"log", "LOG", chatguard.SlidingLog, 2, 60, 0}, {"bucket", "BUCKET", chatguard.TokenBucket, 3, 30, 10},
+		{"two", "TWO", chatguard.Cascade, 5, 120, 0}, {"week", "WEEK", chatguard.DailyWindow, 9, 7 * 86400, 0},
+	}
+	if !slices.Equal(s.SameText, want) || len(s.Limits) != 2 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -74,21 +74,25 @@ func (h *users) answerWeek(w http.ResponseWriter, r *http.Request, who access.Ca
 // shares, and otherwise one that counts each user. If name is empty, it returns the limit that is
 // most informative for a week.
 func weekLimit(limits []chatguard.Limit, name string, shared bool) (chatguard.Limit, error) {
+	fits := func(l chatguard.Limit) bool { return !inner.IsText(l.Per) && inner.IsShared(l.Per) == shared }
 	if i := slices.IndexFunc(limits, func(l chatguard.Limit) bool { return l.Name == name }); i >= 0 {
-		if inner.IsShared(limits[i].Per) != shared {
+		if !fits(limits[i]) {
 			return chatguard.Limit{}, errOtherWeek(limits[i])
 		}
 		return limits[i], nil
 	}
-	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return inner.IsShared(l.Per) != shared })
+	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return !fits(l) })
 	if name != "" || len(limits) == 0 {
 		return chatguard.Limit{}, errNoWeek(limits, name, shared)
 	}
 	return slices.MaxFunc(limits, func(a, b chatguard.Limit) int { return cmp.Compare(weekRank(a), weekRank(b)) }), nil
 }
 
-// errOtherWeek returns the problem for a limit that has its week at another address.
+// errOtherWeek returns the problem for a limit that has its week at another address, or none.
 func errOtherWeek(l chatguard.Limit) error {
+	if inner.IsText(l.Per) {
+		return problem.New(http.StatusUnprocessableEntity, "The limit %q counts each text, so nobody has a week in it.", l.Name)
+	}
 	if inner.IsShared(l.Per) {
 		return problem.New(http.StatusUnprocessableEntity, "The limit %q is shared by everyone, so no user has a week of their own in it; use GET /channels/{channel}/week?limit=%s.", l.Name, l.Name)
 	}

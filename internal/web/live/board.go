@@ -25,6 +25,8 @@ type board struct {
 	changed map[rowKey]struct{}
 	sizes   map[string]int // number of throttled users per channel
 	users   userCounts     // of those throttled; written under mu, read without it
+	// isText reports whether a channel's limit is on repeated text; nil means that none is.
+	isText func(channel, limit string) bool
 }
 
 // MaxRows is the maximum number of rows. If there are more, the row of one user is removed. It is
@@ -49,6 +51,7 @@ func (b *board) len(channel string) int {
 
 // put records a throttled message. color and roles are its author's. now is the current time.
 func (b *board) put(e journal.Entry, color string, roles chatguard.Roles, cost int, now time.Time) {
+	sameText := b.isText != nil && b.isText(e.ChannelID, e.Limit)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.rows[rowKey{e.ChannelID, e.UserID}]
@@ -63,6 +66,7 @@ func (b *board) put(e journal.Entry, color string, roles chatguard.Roles, cost i
 	}
 	delete(b.entries, r.Outcome.Entry)
 	r.setEntry(e, color, roles)
+	r.SameText = sameText
 	r.limit(e.MaySpeakAt.Time)
 	r.cost = cost
 	b.rows[r.key()], b.entries[e.ID] = r, r

@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/roles"
@@ -86,6 +87,7 @@ func New(opts Options) *Model {
 		opts.ColorOf = func(_, _ string) string { return "" }
 	}
 	m := &Model{sources: sources{&opts, newTallies(opts.Metrics, now), &modeAuthors{of: map[string]modesChange{}}}, opts: &opts, began: now, board: newBoard(), unnamed: pendingSet[rowKey]{added: make(chan struct{}, 1)}}
+	m.board.isText = func(channel, limit string) bool { return inner.IsText(inner.Of(opts.Guard).Per(channel, limit)) }
 	m.sockets = newSockets(&opts, newFeed(now, frames{m.changeFrames, m.statusFrame, m.snapshotFrame}))
 	m.said.expire(now)
 	m.register(opts.Metrics)

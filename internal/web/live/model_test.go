@@ -38,3 +38,32 @@ func newModel(t testing.TB) *Model {
 		Metrics:  metrics.NewSet(), Log: slog.New(slog.DiscardHandler),
 	})
 }
+
+// A row says that its wait is only for the same message, until the user is judged without a text.
+func TestModel_RepeatedText(t *testing.T) {
+	m := newModel(t)
+	p := m.opts.Guard.Policy()
+	copies := chatguard.SlidingLogLimit("copies", 1, time.Hour)
+	copies.Per = chatguard.PerUserText
+	p.Limits = append(p.Limits, copies)
+	if err := m.opts.Guard.SetPolicy(p); err != nil {
+		t.Fatal(err)
+	}
+	now := m.opts.Guard.Now()
+	copied := entry(1, "a", now, time.Minute)
+	copied.Limit = "copies"
+	m.Preload([]journal.Entry{entry(2, "b", now, time.Minute)})
+	m.board.put(copied, "", nil, 1, now)
+	for _, row := range m.Throttled(channelID, Recent) {
+		if row.SameText != (row.UserID == "a") {
+			t.Errorf("%s: same text %t", row.UserID, row.SameText)
+		}
+	}
+	m.Amended(channelID, "a")
+	m.judgeAgain(channelID, now)
+	for _, row := range m.Throttled(channelID, Recent) {
+		if row.Held {
+			t.Errorf("%s is throttled whatever they write", row.UserID)
+		}
+	}
+}

@@ -33,7 +33,7 @@ func (r *row) limit(until time.Time) { r.limited, r.limitEnds = true, until }
 
 // judge replaces the user's verdict with the current one. It keeps the outcome of the last message.
 func (r *row) judge(v chatguard.Verdict) {
-	r.Limit, r.Observed = v.Limit, v.Observed
+	r.Limit, r.Observed, r.SameText = v.Limit, v.Observed, false // judged without a text
 	r.limit(journal.MaySpeakAt(v))
 }
 

@@ -34,6 +34,9 @@ type Throttled struct {
 	// Limit is the limit that throttles the user longest, or did so. It is empty if the user is
 	// only listed because of a timeout, a ban or a change.
 	Limit string `json:"limit"`
+	// SameText is true if the limit is on repeated text. The user then waits only with the same
+	// message: another one may be allowed earlier.
+	SameText bool `json:"same_text,omitempty"`
 	// Since is the time of the first throttled message of the current or last wait. The user has
 	// waited without a gap since then. For a user without a throttled message, Since, At and First
 	// are when the timeout or ban was given.
