@@ -391,7 +391,7 @@ func TestBot_ReasonsOfRepeatedText(t *testing.T) {
 	m := &recorder{}
 	play(t, Options{Moderator: m}, p, []Message{said("a1"), said("a2")}, []Message{said("a3")})
 	const why = "The same message again (limit copies)."
-	if want := []string{"warn 7 for a2: " + why, "timeout 7 30s: " + why + " It is allowed in 60 min."}; !slices.Equal(m.done, want) {
+	if want := []string{"delete a2", "warn 7 for a2: " + why, "timeout 7 30s: " + why + " It is allowed in 60 min."}; !slices.Equal(m.done, want) {
 		t.Errorf("done %q\nwant %q", m.done, want)
 	}
 }

@@ -196,16 +196,16 @@ func (b *Bot) outdatedReason(j *job) string {
 func (b *Bot) reason(j *job, silent time.Duration) string {
 	v, texts := j.verdict, language.Chat(b.options.Notices(j.message.ChannelID).Language)
 	values := language.Values{"limit": texts.LimitTitle(v.Limit, inner.Of(b.options.Guard).Title(j.message.ChannelID, v.Limit))}
-	name := "reason"
+	plain, waits := "reason", "reason-wait"
 	if inner.IsText(inner.Of(b.options.Guard).Per(j.message.ChannelID, v.Limit)) {
-		name = "reason-same" // another message may be allowed earlier
+		plain, waits = "reason-same", "reason-same-wait" // another message may be allowed earlier
 	}
 	switch {
 	case v.Never:
 		return texts.Text("reason-never", values)
 	case silent > 0:
 		values["wait"] = texts.Wait(max(silent, v.RetryAfter))
-		return texts.Text(name+"-wait", values)
+		return texts.Text(waits, values)
 	}
-	return texts.Text(name, values)
+	return texts.Text(plain, values)
 }
