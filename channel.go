@@ -26,7 +26,8 @@ type channels struct {
 
 	maxMemory int64           // of each table
 	budget    *limits.Budget  // of all tables
-	dropped   *limits.Dropped // by all tables
+	// dropped counts users, and droppedTexts texts.
+	dropped, droppedTexts limits.Dropped
 	rows      *sharing.Rows   // nil without Options.Shared
 	exact     bool            // the rows decide, not those in the tables
 	textKey   fingerprint.Key // of prints
@@ -302,7 +303,11 @@ func (c *channel) changeTexts(cs *channels, sets *limits.Sets, changes *limits.C
 
 // newTable returns an empty table.
 func (cs *channels) newTable(set *limits.Set, maxMemory int64) *limits.Table {
-	table := limits.NewTable(set, maxMemory, cs.dropped)
+	dropped := &cs.dropped
+	if set.Text() != nil {
+		dropped = &cs.droppedTexts
+	}
+	table := limits.NewTable(set, maxMemory, dropped)
 	if maxMemory != oneRow {
 		table.ShareMemory(cs.budget)
 	}

@@ -136,7 +136,10 @@ func ExampleNew() {
 	}
 	memory := guard.Memory()
 	fmt.Println(memory.Users, "users,", memory.Bytes, "bytes,", memory.Forgotten, "forgotten,", memory.Evicted, "evicted,", memory.Held, "of them too soon")
-	// Output: 0 users, 0 bytes, 0 forgotten, 0 evicted, 0 of them too soon
+	fmt.Println(memory.Texts, "texts,", memory.TextsEvicted, "evicted")
+	// Output:
+	// 0 users, 0 bytes, 0 forgotten, 0 evicted, 0 of them too soon
+	// 0 texts, 0 evicted
 }
 
 // A ladder of penalties: each strike moves the author one rung up.

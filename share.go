@@ -41,7 +41,7 @@ func (s sharedGuard) Mode() shared.Mode {
 func (s sharedGuard) Counts() (counts shared.Counts) {
 	if rows := s.guard.channels.rows; rows != nil {
 		counts = rows.Counts()
-		counts.Lost += s.guard.channels.dropped.Unsent.Load()
+		counts.Lost += s.guard.channels.dropped.Unsent.Load() + s.guard.channels.droppedTexts.Unsent.Load()
 	}
 	return counts
 }

@@ -153,29 +153,41 @@ func (s guardState) SetDegraded(degraded bool) {
 	}
 }
 
-// Memory contains the number of users that a Guard remembers, and the number of users that it has
-// removed since it was created.
+// Memory contains the numbers of users and texts that a Guard remembers, and the numbers of those that
+// it has removed since it was created.
 type Memory struct {
 	// Users adds up the users in each channel. If there are PerUserEverywhere limits, it also adds
 	// the users that these limits count.
 	Users     int
-	Bytes     int64 // approximately how much memory they take; see Options.MaxTotalMemory
+	Bytes     int64 // approximately how much memory users and texts take; see Options.MaxTotalMemory
 	Forgotten int64 // users removed because they need not be remembered any more
 	Evicted   int64 // users removed because no memory was left; see Options.MaxMemory
 	// Held is how many of the Evicted users were throttled, had strikes or grants, or were in a
 	// transitional period.
 	Held int64
+
+	// Texts adds up the texts that limits on repeated text count in each channel: more than once if
+	// these limits differ in which texts are the same. A text by two users is two for PerUserText.
+	Texts        int
+	TextsEvicted int64 // texts removed because no memory was left
 }
 
-// Memory returns how many users are remembered and how many were removed.
+// Memory returns how many users and texts are remembered and how many were removed.
 func (g *Guard) Memory() (m Memory) {
 	g.created()
 	if everywhere := g.channels.everywhere.Load(); everywhere != nil {
 		m.Users = everywhere.Users()
 	}
-	g.channels.known.forEach(func(c *channel) { m.Users += c.table.Users() })
-	m.Bytes = g.channels.budget.Used()
-	dropped := g.channels.dropped
+	g.channels.known.forEach(func(c *channel) {
+		m.Users += c.table.Users()
+		if texts := c.texts.Load(); texts != nil {
+			for _, t := range *texts {
+				m.Texts += t.table.Users()
+			}
+		}
+	})
+	m.Bytes, m.TextsEvicted = g.channels.budget.Used(), g.channels.droppedTexts.Evicted.Load()
+	dropped := &g.channels.dropped
 	m.Forgotten, m.Evicted, m.Held = dropped.Fresh.Load(), dropped.Evicted.Load(), dropped.Held.Load()
 	return m
 }

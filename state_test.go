@@ -172,3 +172,23 @@ func TestMemory_Bounded(t *testing.T) {
 		t.Errorf("after 20,000 invented users: %+v", m)
 	}
 }
+
+// Texts that nobody repeats are evicted and counted apart from users.
+func TestMemory_Texts(t *testing.T) {
+	log := SlidingLogLimit("again", 1, time.Hour)
+	log.Per = PerUserText
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{log} }, &Options{MaxMemory: 500_000}) // about 1,000 texts
+	for i := range 20_000 {
+		m := messageFrom("7", float64(i)/1000)
+		m.Text = "the invented text number " + strconv.Itoa(i)
+		mustCheck(t, g, m)
+	}
+	m := g.Memory()
+	if m.Users != 1 || m.Forgotten+m.Evicted+m.Held != 0 || m.Texts < 800 || m.Texts > 1300 || int64(m.Texts)+m.TextsEvicted != 20_000 {
+		t.Errorf("after 20,000 texts of one user: %+v", m)
+	}
+	must(t, g.SetPolicy(DefaultPolicy()))
+	if m := g.Memory(); m.Texts != 0 {
+		t.Errorf("without limits on repeated text: %+v", m)
+	}
+}

@@ -119,9 +119,6 @@ type textTable struct {
 // textTables are all textTables of a channel; nil if there are none.
 type textTables []textTable
 
-// textMemory is the part of Options.MaxMemory that each textTable may use.
-const textMemory = 5
-
 // withSets returns the tables for the sets of a policy. It keeps those whose SameText stays, before
 // new ones: decisions by the old tables and by the next ones must lock them in the same order.
 func (old textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.Changes) (next textTables) {
@@ -136,7 +133,7 @@ func (old textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.
 	for _, set := range sets.Texts() {
 		same := *set.Text()
 		if !slices.ContainsFunc(old, func(t textTable) bool { return t.same == same }) {
-			next = append(next, textTable{same, same.Prefix(), cs.newTable(set, max(1, cs.maxMemory/textMemory))})
+			next = append(next, textTable{same, same.Prefix(), cs.newTable(set, limits.TextMemory(cs.maxMemory))})
 		}
 	}
 	return next

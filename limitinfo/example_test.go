@@ -188,6 +188,23 @@ func ExampleCapacity() {
 	// Output: over 6 million in each room: true 0
 }
 
+// How many texts fit, and what they take.
+func ExampleTextCapacity() {
+	copies := chatguard.SlidingLogLimit("copy-paste", 3, 30*time.Second)
+	copies.Per = chatguard.PerText
+	policy := chatguard.Policy{Limits: []chatguard.Limit{copies}}
+	texts, err := limitinfo.TextCapacity(policy, 512<<20)
+	if err != nil {
+		log.Fatal(err)
+	}
+	bytes, err := limitinfo.TextMemory(policy, 1_000_000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("a million texts in each room:", texts > 1_000_000, bytes < 100_000_000)
+	// Output: a million texts in each room: true true
+}
+
 func ExampleMemory() {
 	bytes, err := limitinfo.Memory(chatguard.DefaultPolicy(), 100_000)
 	if err != nil {

@@ -25,9 +25,27 @@ func Capacity(policy chatguard.Policy, memory int64) (users, everywhere int64, e
 	return sets[limits.PerUser].UsersIn(memory), everywhere, nil
 }
 
+// TextCapacity returns approximately how many texts of a channel a Guard remembers at once for the
+// limits on repeated text. It is that of the limit for which the fewest fit, and 0 if there are no
+// such limits. If more texts are written, those that were silent longest are forgotten. memory and the
+// errors are those of Capacity.
+func TextCapacity(policy chatguard.Policy, memory int64) (texts int64, err error) {
+	sets, err := inner.Compile(policy)
+	if err != nil {
+		return 0, err
+	}
+	memory = cmp.Or(max(memory, 0), limits.DefaultMemory)
+	for i, set := range sets.Texts() {
+		if fit := set.UsersIn(limits.TextMemory(memory)); i == 0 || fit < texts {
+			texts = fit
+		}
+	}
+	return texts, nil
+}
+
 // Memory returns approximately how many bytes the given number of users of a channel take under a
-// policy. IDs that aren't decimal numbers take somewhat more. The errors are those of the policy's
-// Validate.
+// policy, without the texts that limits on repeated text count. IDs that aren't decimal numbers take
+// somewhat more. The errors are those of the policy's Validate.
 func Memory(policy chatguard.Policy, users int) (bytes int64, err error) {
 	sets, err := inner.Compile(policy)
 	if err != nil {
@@ -37,4 +55,18 @@ func Memory(policy chatguard.Policy, users int) (bytes int64, err error) {
 		bytes = set.Bytes(users)
 	}
 	return bytes + sets[limits.PerUser].Bytes(users), nil
+}
+
+// TextMemory returns approximately how many bytes the given number of texts of a channel take in all
+// limits on repeated text. In a PerUserText limit, the same text by another user is another text. The
+// errors are those of the policy's Validate.
+func TextMemory(policy chatguard.Policy, texts int) (bytes int64, err error) {
+	sets, err := inner.Compile(policy)
+	if err != nil {
+		return 0, err
+	}
+	for _, set := range sets.Texts() {
+		bytes += set.Bytes(texts)
+	}
+	return bytes, nil
 }

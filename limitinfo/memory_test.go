@@ -38,6 +38,54 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
+// Texts have a fifth of the users' memory, for each combination of limits on repeated text.
+func TestTextCapacity(t *testing.T) {
+	both := logPolicy(3, chatguard.PerText)
+	longest := logPolicy(1024, chatguard.PerUserText).Limits[0]
+	longest.Name = "longest"
+	both.Limits = append(both.Limits, longest)
+	for _, test := range []struct {
+		name   string
+		policy chatguard.Policy
+		memory int64
+		want   int64
+	}{
+		{"without such limits", chatguard.DefaultPolicy(), 0, 0},
+		{"a short log", logPolicy(3, chatguard.PerText), 0, 1_117_969},
+		{"the longest log as well", both, 0, 10_811},
+		{"next to nothing", both, 1, 1},
+	} {
+		if got, err := TextCapacity(test.policy, test.memory); err != nil || got != test.want {
+			t.Errorf("%s: %d texts, %v, want %d", test.name, got, err, test.want)
+		}
+	}
+	if _, err := TextCapacity(logPolicy(0, chatguard.PerText), 0); err == nil {
+		t.Error("a policy that isn't valid has a capacity")
+	}
+}
+
+// TextMemory counts the texts of all limits that count apart.
+func TestTextMemory(t *testing.T) {
+	bytes := func(p chatguard.Policy) int64 {
+		t.Helper()
+		n, err := TextMemory(p, 100_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	all, own := logPolicy(3, chatguard.PerText), logPolicy(3, chatguard.PerUserText)
+	both := logPolicy(3, chatguard.PerText)
+	own.Limits[0].Name = "own"
+	both.Limits = append(both.Limits, own.Limits...)
+	if one := bytes(all); one < 100_000*64 || one > 100_000*100 || bytes(own) != one || bytes(both) != 2*one || bytes(chatguard.DefaultPolicy()) != 0 {
+		t.Errorf("100,000 texts take %d and %d bytes alone, and %d in both", one, bytes(own), bytes(both))
+	}
+	if _, err := TextMemory(logPolicy(0, chatguard.PerText), 1); err == nil {
+		t.Error("a policy that isn't valid takes memory")
+	}
+}
+
 // Memory counts each log at its maximum size, even a log that counts in all channels.
 func TestMemory_CountsLogs(t *testing.T) {
 	bytes := func(per chatguard.Scope, messages int) int64 {

@@ -117,6 +117,10 @@ note     configuration  limit "calm": a bot can't hold messages, so the delay of
 			p.config.Policy.Limits[0] = chatguard.Limit{Name: "hour", Algorithm: chatguard.SlidingLog, Messages: 1024, Every: time.Hour}
 		}, `
 ok       memory         64MiB for the users of a channel: about 6,700 at once; 2GiB in all for chatguard, half of it for users`},
+		"repeated text": {func(p *patient) {
+			p.config.Policy.Limits = append(p.config.Policy.Limits, chatguard.Limit{Name: "copies", Algorithm: chatguard.SlidingLog, Per: chatguard.PerText, Messages: 3, Every: time.Minute})
+		}, `
+ok       memory         limits on repeated text: about 1.1 million texts of a channel at once`},
 		"less memory in all than per table": {func(p *patient) { p.config.Memory = 64 << 20 }, `
 ok       memory         32MiB for the users of a channel: about 435,200 at once; 64MiB in all for chatguard, half of it for users`},
 		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `

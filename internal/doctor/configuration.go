@@ -47,10 +47,10 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 	return list
 }
 
-// checkMemory reports how many users can be remembered at once, for the channel whose policy needs
-// the most memory per user.
+// checkMemory reports how many users, and texts of limits on repeated text, can be remembered at once,
+// for the channel whose policy needs the most memory per user or text.
 func (d *Doctor) checkMemory(context.Context) []Finding {
-	users := int64(math.MaxInt64)
+	users, texts := int64(math.MaxInt64), int64(math.MaxInt64)
 	table := min(d.cfg.MemoryPerTable, config.Size(app.UsersMemoryOf(d.cfg)))
 	for _, p := range d.policies() {
 		here, everywhere, err := limitinfo.Capacity(p, int64(table))
@@ -60,9 +60,20 @@ func (d *Doctor) checkMemory(context.Context) []Finding {
 		if users = min(users, here); everywhere > 0 {
 			users = min(users, everywhere)
 		}
+		fit, err := limitinfo.TextCapacity(p, int64(table))
+		if err != nil {
+			return []Finding{problemFrom(err)}
+		}
+		if fit > 0 {
+			texts = min(texts, fit)
+		}
 	}
-	return []Finding{okFinding("%s for the users of a channel: about %s at once; %s in all for chatguard, half of it for users",
+	list := []Finding{okFinding("%s for the users of a channel: about %s at once; %s in all for chatguard, half of it for users",
 		table, formatAbout(users), app.MemoryOf(d.cfg))}
+	if texts < math.MaxInt64 {
+		list = append(list, okFinding("limits on repeated text: about %s texts of a channel at once", formatAbout(texts)))
+	}
+	return list
 }
 
 // formatAbout formats a number of users roughly, with few digits.

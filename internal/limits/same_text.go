@@ -25,6 +25,10 @@ const (
 	MaxFromLength = 500
 )
 
+// TextMemory returns the memory of a table of repeated texts, if that of the users may have the given
+// number of bytes.
+func TextMemory(users int64) int64 { return max(1, users/5) }
+
 // compileText checks the parameters of limits on repeated text, and fills in what they leave out.
 func (l *Limit) compileText() error {
 	t := &l.Text

@@ -53,6 +53,8 @@ var families = map[string]family{
 	"chatguard_users_memory_limit_bytes":          {"gauge", "Memory that users may take: half of memory in the configuration."},
 	"chatguard_users_forgotten_total":             {"counter", "Users removed from memory because they need not be remembered any more."},
 	"chatguard_users_evicted_total":               {"counter", "Users evicted because the memory was used up."},
+	"chatguard_texts":                             {"gauge", "Texts in memory that limits on repeated text count."},
+	"chatguard_texts_evicted_total":               {"counter", "Texts evicted because the memory was used up."},
 	"chatguard_users_evicted_held_total":          {"counter", "Evicted users who were throttled, had strikes or grants, or were in a transitional period."},
 	"chatguard_database_rows_written_total":       {"counter", "Rows written to the database, by table."},
 	"chatguard_database_flush_duration_seconds":   {"summary", "Duration of the writes to the database."},

@@ -23,6 +23,8 @@ func (m *Model) register(set *metrics.Set) {
 		"chatguard_users_memory_bytes":       func(memory chatguard.Memory) float64 { return float64(memory.Bytes) },
 		"chatguard_users_forgotten_total":    func(memory chatguard.Memory) float64 { return float64(memory.Forgotten) },
 		"chatguard_users_evicted_total":      func(memory chatguard.Memory) float64 { return float64(memory.Evicted) },
+		"chatguard_texts":                    func(memory chatguard.Memory) float64 { return float64(memory.Texts) },
+		"chatguard_texts_evicted_total":      func(memory chatguard.Memory) float64 { return float64(memory.TextsEvicted) },
 		"chatguard_users_evicted_held_total": func(memory chatguard.Memory) float64 { return float64(memory.Held) },
 	} {
 		set.NewGauge(name, func() float64 { return value(m.opts.Guard.Memory()) })
