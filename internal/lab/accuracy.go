@@ -65,6 +65,9 @@ func NewAccuracyMeter(limit chatguard.Limit) (*AccuracyMeter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := window.withoutTexts("accuracy"); err != nil {
+		return nil, err
+	}
 	if limit.Algorithm != chatguard.SlidingWindow {
 		return nil, &Error{Lane: 1, Limit: window.policy.Limits[0].Name, Text: "accuracy needs a sliding-window"}
 	}

@@ -29,7 +29,8 @@ func (a *Answer) Work() int64 { return int64(a.work) }
 type LaneAnswer struct {
 	Name string `json:"name"`
 	// BytesPerUser is how much memory the engine needs on average for a user with a numeric ID. It
-	// includes the user's row with the states of all limits, and its part of the table.
+	// includes the user's row with the states of all limits, and its part of the table, but no
+	// texts.
 	BytesPerUser int64     `json:"bytes_per_user"`
 	Steps        []Step    `json:"steps,omitempty"`  // one for each message
 	Grants       []Granted `json:"grants,omitempty"` // one for each grant of the lane
@@ -78,7 +79,8 @@ type Step struct {
 	// ResetAt is when the tightest limit's usage will have expired; zero if there are no limits.
 	ResetAt time.Time
 	// Picture is the state of the lane's limit for a drawing of it. Pictures is used instead if the
-	// lane has several limits, and has them in the lane's order.
+	// lane has several limits, and has them in the lane's order. The state of a limit on repeated
+	// text is that of the message's text, or null if it doesn't count.
 	Picture, Pictures json.RawMessage
 
 	late time.Duration // how much later than its time the message counted

@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/durations"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // The maximum numbers of messages that a sender tries in search of the most that can pass.
@@ -20,6 +21,9 @@ const (
 // *Error, or that of ctx.
 func RunEdge(ctx context.Context, span time.Duration, limit chatguard.Limit) (int64, error) {
 	l, err := alone(1, limit)
+	if err == nil {
+		err = l.withoutTexts("edge")
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -29,12 +33,12 @@ func RunEdge(ctx context.Context, span time.Duration, limit chatguard.Limit) (in
 // runEdge answers Question.Edge.
 func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) error {
 	for i, l := range lanes {
-		if len(l.policy.Limits) == 0 {
-			continue // without limits, any number of messages can pass
-		}
 		most, err := l.edge(ctx, &answer.work, time.Duration(q.Edge), maxAnswerEdge)
 		if err != nil {
 			return err
+		}
+		if most < 0 {
+			continue // without limits, any number of messages can pass
 		}
 		answer.Lanes[i].Edge = &most
 	}
@@ -42,13 +46,17 @@ func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) e
 }
 
 // edge returns the most that the strictest of the limits lets through. No sender gets more through
-// all of them together.
+// all of them together. It is -1 without limits, apart from those on repeated text: a sender writes
+// another text each time.
 func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most int64) (int64, error) {
 	if span <= 0 || span > maxSpan {
 		return 0, errorf("the span is %s: use more than 0s, up to 366d", durations.Format(span))
 	}
 	least := int64(-1)
 	for _, limit := range l.policy.Limits {
+		if inner.IsText(limit.Per) {
+			continue
+		}
 		policy := l.policy
 		policy.Limits = []chatguard.Limit{limit}
 		a := &adversary{lane: &lane{number: l.number, policy: policy, roles: l.roles}, span: span, limit: limit.Name, budget: most, done: done}

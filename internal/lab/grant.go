@@ -25,7 +25,7 @@ type Grant struct {
 
 // Granted says when the messages of a grant lapse.
 type Granted struct {
-	Until []*Moment `json:"until"` // in each limit of the lane; nil in a shared one
+	Until []*Moment `json:"until"` // in each limit of the lane; nil in a shared one, and in one on repeated text
 }
 
 // checkGrants returns an error for grants that can't be made.
@@ -79,7 +79,7 @@ func (g *granter) rest(ctx context.Context) error {
 func (g *granter) make(ctx context.Context, one Grant) error {
 	granted := Granted{Until: make([]*Moment, len(g.limits))}
 	for i, l := range g.limits {
-		if inner.IsShared(l.Per) {
+		if inner.IsShared(l.Per) || inner.IsText(l.Per) {
 			continue
 		}
 		key := chatguard.Key{Per: l.Per, UserID: one.UserID}

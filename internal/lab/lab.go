@@ -66,8 +66,9 @@ type Message struct {
 	Login  string          `json:"login,omitempty"` // for display only
 	Roles  chatguard.Roles `json:"roles,omitempty"`
 	Cost   int             `json:"cost,omitempty"` // 0 means 1
-	// Print is that of the text. It is zero if the text is unknown; limits on repeated text don't
-	// count such a message.
+	// Text is what limits on repeated text compare, or Print if the text isn't at hand. They don't
+	// count a message without either.
+	Text  string              `json:"text,omitempty"`
 	Print chatguard.TextPrint `json:"print,omitzero"`
 }
 
@@ -118,7 +119,7 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 	within := spanOf(q.Traffic, list)
 	var pictures pages
 	for i, l := range lanes {
-		if err := l.checkMemory(users); err != nil {
+		if err := l.checkMemory(users, len(list)); err != nil {
 			return err
 		}
 		of := &answer.Lanes[i]
@@ -160,7 +161,11 @@ const channelID = "lab"
 
 // judgeable returns the message in the Guard's form.
 func (m *Message) judgeable() chatguard.Message {
-	return chatguard.Message{ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, Print: &m.Print, User: chatguard.User{ID: m.UserID, Roles: m.Roles}}
+	judged := chatguard.Message{ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, Text: m.Text, User: chatguard.User{ID: m.UserID, Roles: m.Roles}}
+	if !m.Print.IsZero() {
+		judged.Print = &m.Print
+	}
+	return judged
 }
 
 // yieldEvery is how many messages are judged before other goroutines get a turn, so that live chat

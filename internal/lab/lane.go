@@ -85,13 +85,30 @@ func nameOf(limits []chatguard.Limit) string {
 	return strings.Join(texts, " + ")
 }
 
-// checkMemory returns an error if the memory of a lane is too small for the users.
-func (l *lane) checkMemory(users int) error {
+// checkMemory returns an error if the memory of a lane is too small for the users, or for the texts of
+// that many messages.
+func (l *lane) checkMemory(users, messages int) error {
 	bytes, err := limitinfo.Memory(l.policy, users)
 	if err == nil && bytes > maxMemory {
 		return &Error{Lane: l.number, Text: fmt.Sprintf("%d users need %d MiB, and the Lab has %d MiB: use fewer users, or a smaller log", users, bytes>>20, maxMemory>>20)}
 	}
+	if err == nil {
+		bytes, err = limitinfo.TextMemory(l.policy, messages)
+	}
+	if err == nil && bytes > maxMemory {
+		return &Error{Lane: l.number, Text: fmt.Sprintf("the texts of %d messages need %d MiB, and the Lab has %d MiB: use fewer messages, or a smaller log", messages, bytes>>20, maxMemory>>20)}
+	}
 	return err
+}
+
+// withoutTexts returns an error if a limit of the lane is on repeated text, for what sends messages
+// without a text.
+func (l *lane) withoutTexts(what string) error {
+	i := slices.IndexFunc(l.policy.Limits, func(limit chatguard.Limit) bool { return inner.IsText(limit.Per) })
+	if i < 0 {
+		return nil
+	}
+	return &Error{Lane: l.number, Limit: clip(l.policy.Limits[i].Name), Text: what + " sends messages without a text, which limits on repeated text don't count: use another per"}
 }
 
 // newGuard returns a new Guard with the lane's limits.
@@ -141,9 +158,9 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 		if err != nil {
 			return nil, nil, err
 		}
-		switch len(after.Limits) {
-		case 0:
-		case 1:
+		switch {
+		case len(after.Limits) == 0:
+		case len(l.policy.Limits) == 1:
 			s.Picture = pictures.add(func(b []byte) []byte { return l.appendPicture(b, after.Limits, 0) })
 		default:
 			s.Pictures = pictures.add(func(b []byte) []byte { return l.appendPictures(b, after.Limits) })
@@ -156,14 +173,21 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 	return steps, granting.made, err
 }
 
-// appendPictures appends the JSON of the states of all limits.
+// appendPictures appends the JSON of the states of all limits. That of a limit on repeated text is
+// null if it didn't count the message.
 func (l *lane) appendPictures(b []byte, states []limitinfo.Status) []byte {
-	return appendEach(b, len(states), func(b []byte, i int) []byte { return l.appendPicture(b, states, i) })
+	return appendEach(b, len(l.policy.Limits), func(b []byte, i int) []byte { return l.appendPicture(b, states, i) })
 }
 
-// appendPicture appends the state of limit i as JSON.
+// appendPicture appends the state of limit i as JSON. The states may lack it.
 func (l *lane) appendPicture(b []byte, states []limitinfo.Status, i int) []byte {
-	return appendPicture(b, &states[i], l.policy.Limits[i].Every)
+	limit := &l.policy.Limits[i]
+	for k := range states {
+		if states[k].Name == limit.Name {
+			return appendPicture(b, &states[k], limit.Every)
+		}
+	}
+	return append(b, "null"...)
 }
 
 // pages are texts that are made one after another, in few allocations.

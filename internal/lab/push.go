@@ -125,6 +125,9 @@ func (q *Question) runPush(ctx context.Context, lanes []*lane, answer *Answer) e
 // ctx.
 func RunPush(ctx context.Context, plan Push, limit chatguard.Limit) (*Pushed, error) {
 	l, err := alone(1, limit)
+	if err == nil {
+		err = l.withoutTexts("push")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,7 +21,7 @@ const (
 	Poisson Kind = "poisson" // PerMinute messages of each of the Users, at random times
 	// Eager is one sender per lane who sends each message as soon as the lane's limits allow it.
 	Eager Kind = "eager"
-	// Chat is People who each write one message per Every, and a spammer who writes one per
+	// Chat is People who each write one message per Every, and spammers who together write one per
 	// SpamEvery.
 	Chat Kind = "chat"
 	// Recorded is the traffic of a channel. The caller of Run must replace it with its messages.
@@ -40,6 +42,11 @@ type Traffic struct {
 	Users     int      `json:"users,omitempty"`      // 0 means 1
 	People    int      `json:"people,omitempty"`
 	SpamEvery Duration `json:"spam_every,omitempty"` // 0 means no spammer
+	Spammers  int      `json:"spammers,omitempty"`   // write in turn; 0 means 1
+	// Lines are the texts that the people of a chat write in turn, and SpamLines those of the
+	// spammers. If they are empty, messages have no texts.
+	Lines     []string `json:"lines,omitempty"`
+	SpamLines []string `json:"spam_lines,omitempty"`
 
 	// Push is the plan of an eager sender.
 	Push
@@ -59,6 +66,9 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // maxPeople is the maximum number of people in a chat, and of users.
 const maxPeople = 1000
+
+// maxLines is the maximum number of texts of each kind in a chat, and maxLine that of their bytes.
+const maxLines, maxLine = 100, 500
 
 // maxSpan is the maximum duration of traffic.
 const maxSpan = 366 * 24 * time.Hour
@@ -89,7 +99,7 @@ func (t *Traffic) check() error {
 	case t.Kind == Chat && 0 < t.SpamEvery && t.SpamEvery < Duration(time.Microsecond):
 		return errorf("traffic: spam_every is %s: use 1µs or more", time.Duration(t.SpamEvery))
 	case t.Kind == Chat:
-		return t.checkNumber("people", t.People, maxPeople)
+		return t.checkChat()
 	case t.Kind == Poisson && !(t.PerMinute > 0 && t.PerMinute <= 1e6):
 		return errorf("traffic: poisson needs per_minute, more than 0 and at most 1,000,000")
 	case t.Kind == Poisson:
@@ -100,6 +110,16 @@ func (t *Traffic) check() error {
 		return errorf("traffic: unknown kind %q: use steady, bursts, poisson, eager, chat or recorded", t.Kind)
 	}
 	return nil
+}
+
+// checkChat is check for the fields of a chat.
+func (t *Traffic) checkChat() error {
+	t.Spammers = max(t.Spammers, 1)
+	isLong := func(line string) bool { return len(line) > maxLine }
+	if len(t.Lines) > maxLines || len(t.SpamLines) > maxLines || slices.ContainsFunc(t.Lines, isLong) || slices.ContainsFunc(t.SpamLines, isLong) {
+		return errorf("traffic: lines or spam_lines has too many or too long texts: use up to %d, of %d bytes each", maxLines, maxLine)
+	}
+	return cmp.Or(t.checkNumber("people", t.People, maxPeople), t.checkNumber("spammers", t.Spammers, maxPeople))
 }
 
 func (t *Traffic) checkNumber(name string, n, most int) error {
@@ -168,21 +188,22 @@ func (t *Traffic) poisson(yield func(Message) bool) {
 	}
 }
 
-// chat yields the messages of people, spread evenly, and of the spammer.
+// chat yields the messages of people, spread evenly, and of the spammers.
 func (t *Traffic) chat(yield func(Message) bool) {
-	people := make([]string, t.People)
-	for i := range people {
-		people[i] = "person-" + strconv.Itoa(i+1)
+	people, spammers := numbered("person", t.People), []string{"spammer"}
+	if t.Spammers > 1 {
+		spammers = numbered("spammer", t.Spammers)
 	}
 	person := func(n int) Moment { // when the nth message of all people is written
 		return momentOf(t.From) + Moment(n/t.People)*Moment(t.Every) + Moment(n%t.People)*Moment(t.Every)/Moment(t.People)
 	}
-	spam := momentOf(t.From)
+	spam, spammed := momentOf(t.From), 0
 	for n := 0; ; {
-		m := Message{At: person(n), UserID: people[n%t.People]}
+		m := Message{At: person(n), UserID: inTurn(people, n), Text: inTurn(t.Lines, n)}
 		if t.SpamEvery > 0 && spam < m.At {
-			m = Message{At: spam, UserID: "spammer"}
+			m = Message{At: spam, UserID: inTurn(spammers, spammed), Text: inTurn(t.SpamLines, spammed)}
 			spam += Moment(t.SpamEvery)
+			spammed++
 		} else {
 			n++
 		}
@@ -190,4 +211,21 @@ func (t *Traffic) chat(yield func(Message) bool) {
 			return
 		}
 	}
+}
+
+// numbered returns n user IDs that begin with a name.
+func numbered(name string, n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = name + "-" + strconv.Itoa(i+1)
+	}
+	return ids
+}
+
+// inTurn returns the nth text if all are taken again and again. It is empty if there are none.
+func inTurn(texts []string, n int) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[n%len(texts)]
 }

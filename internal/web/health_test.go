@@ -139,6 +139,8 @@ func TestMetrics_CountsAndStates(t *testing.T) {
 		`chatguard_throttled_users 1`,
 		`chatguard_users 1`,
 		`chatguard_users_evicted_total 0`,
+		`chatguard_texts 0`,
+		`chatguard_texts_evicted_total 0`,
 		`chatguard_database_ok 0`, `chatguard_ready 0`,
 		`chatguard_channel_enforcing{channel="somechannel",channel_id="7"} 1`,
 	} {
