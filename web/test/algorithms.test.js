@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import "../list-algorithms.js";
 import { state } from "../static/app/core/state.js";
-import { algorithmNames, algorithmOf, amount, bytesOf, roleFields } from "../static/app/words/algorithms.js";
+import { algorithmNames, algorithmOf, amount, bytesOf, fieldsOf, roleFields, scopesOf, switchesOf } from "../static/app/words/algorithms.js";
 import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
@@ -38,6 +38,39 @@ test("rule: a limit in words", () => {
     ["sliding-log", { messages: 1, every: 90 }, "1 message in any 1 minute 30 seconds"],
   ];
   for (const [algorithm, numbers, words] of limits) assert.equal(algorithmOf({ algorithm }).rule(numbers, {}, ""), words);
+});
+
+test("rule: a limit on repeated text in words, whatever its algorithm", () => {
+  const limits = [
+    ["token-bucket", { burst: 3, refill: 4 }, "The same message 3 times, then once every 4 seconds"],
+    ["token-bucket", { burst: 1, refill: 60 }, "The same message once every minute"],
+    ["fixed-window", { messages: 2, every: 300 }, "The same message 2 times every 5 minutes by the clock"],
+    ["daily-window", { messages: 3 }, "The same message 3 times a day, until midnight UTC"],
+    ["daily-window", { messages: 1 }, "The same message once a week, until Monday at midnight UTC", { period: "week" }],
+    ["daily-window", { messages: 3 }, "The same message 3 times a month, until the 1st at midnight UTC", { period: "month" }],
+    ["user-window", { messages: 3, every: 3600 }, "The same message 3 times in 1 hour, from the first one on"],
+    ["sliding-window", { messages: 3, every: 60 }, "The same message about 3 times in any minute"],
+    ["sliding-window", { messages: 3, every: 60, slices: 6 }, "The same message about 3 times in any minute, counted in 6 slices"],
+    ["sliding-log", { messages: 3, every: 60 }, "The same message 3 times in any minute"],
+    ["sliding-log", { messages: 1, every: 30, reserve: 0 }, "The same message once in any 30 seconds"],
+    ["cascade", { burst: 3, refill: 4, extra_burst: 2, extra_refill: 20 }, "The same message 3 times, then once every 4 seconds; at low priority 2 times more, then once every 20 seconds"],
+  ];
+  for (const [algorithm, numbers, words, more] of limits) {
+    for (const per of ["user-text", "text"]) assert.equal(algorithmOf({ algorithm }).rule(numbers, { ...more, per }, ""), words);
+    assert.equal(algorithmOf({ algorithm }).brief(numbers, { ...more, per: "text" }, ""), words);
+  }
+  assert.deepEqual(algorithmNames().filter((algorithm) => !limits.some(([known]) => known === algorithm)), ["leaky-bucket"]);
+});
+
+test("fieldsOf: a limit on repeated text has more, if its algorithm can count texts", () => {
+  assert.deepEqual(scopesOf({ algorithm: "token-bucket" }), ["user", "channel", "user-text", "text"]);
+  assert.deepEqual(scopesOf({ algorithm: "leaky-bucket" }), ["user", "channel"]);
+  const had = (per) => [Object.keys(fieldsOf({ algorithm: "sliding-log", per })), switchesOf({ algorithm: "sliding-log", per })];
+  assert.deepEqual(had("user-text"), [["messages", "every", "reserve", "from_length"], ["similar", "count_emotes"]]);
+  assert.deepEqual(had("text"), [["messages", "every", "reserve", "from_length"], ["similar", "count_emotes", "strikes"]]);
+  for (const per of [undefined, "user", "channel"]) assert.deepEqual(had(per), [["messages", "every", "reserve"], []]);
+  const { from_length: length } = fieldsOf({ algorithm: "sliding-log", per: "text" });
+  assert.deepEqual([length.least, length.most, length.usual, length.unit, length.isRare], [1, 500, 12, "characters", false]);
 });
 
 test("rule: a day ends in the limit's time zone, else in the channel's", () => {

@@ -39,9 +39,9 @@ test("draft: what isn't changed comes back to the letter", () => {
 
 test("draft: numbers are edited as texts, durations in words", () => {
   const [burst, daily, slow] = draftOf(policy()).limits;
-  assert.deepEqual(burst.texts, { burst: "3", refill: "10 minutes", reserve: "0" });
+  assert.deepEqual(burst.texts, { burst: "3", refill: "10 minutes", reserve: "0", from_length: "12" });
   assert.deepEqual(burst.roles.map(({ role, texts }) => [role, texts]), [["vip", { burst: "5", refill: "" }]]);
-  assert.deepEqual(daily.texts, { messages: "300", reserve: "0" });
+  assert.deepEqual(daily.texts, { messages: "300", reserve: "0", from_length: "12" });
   assert.equal(slow.texts.queue, "3");
   assert.deepEqual(draftOf(policy()).rungs, [{ action: "delete", length: "" }, { action: "timeout", length: "30 seconds" }, { action: "timeout refill", length: "" }]);
 });
@@ -84,6 +84,37 @@ test("draft: a day's end, a mode, a scope and what counts are stated only if the
   const month = edited((draft) => Object.assign(draft.limits[1], { period: "month", firstDay: "sunday" })).limits[1];
   assert.deepEqual([month.period, month.first_day], ["month", undefined], "only a week has a first day");
   assert.deepEqual(limits[3], { name: "crowd", algorithm: "fixed-window", messages: 600, every: "1m0s" });
+});
+
+test("draft: what a limit on repeated text has is stated only for one", () => {
+  const per = (scope, more = () => {}) => edited(({ limits }) => {
+    limits[4].per = scope;
+    more(limits[4]);
+  }).limits[4];
+  const ticked = (limit) => Object.assign(limit, { ticks: { similar: true, count_emotes: true, strikes: true }, texts: { ...limit.texts, from_length: "20" } });
+  const exact = { name: "exact", algorithm: "sliding-log", messages: 20, every: "1m30s" };
+  assert.deepEqual(per("user-text"), { ...exact, per: "user-text" }, "the usual length isn't stated");
+  assert.deepEqual(per("text", ticked), { ...exact, per: "text", similar: true, from_length: 20, count_emotes: true, strikes: true });
+  assert.deepEqual(per("user-text", ticked), { ...exact, per: "user-text", similar: true, from_length: 20, count_emotes: true });
+  assert.deepEqual(per("channel", ticked), { ...exact, per: "channel" });
+  const wrong = (scope) => errors(({ limits }) => {
+    limits[4].per = scope;
+    limits[4].texts.from_length = "501";
+  });
+  assert.deepEqual([wrong("text"), wrong("user")], [{ "from_length-4": "Enter at most 500." }, {}]);
+});
+
+test("draft: a limit on repeated text comes back to the letter, also after another kind", () => {
+  const copies = { name: "copies", algorithm: "sliding-log", messages: 3, every: "30s", per: "text", similar: true, from_length: 20, strikes: true };
+  const loaded = { ...policy(), limits: [copies] };
+  const draft = draftOf(loaded);
+  assert.deepEqual(policyOf({ policy: loaded, draft }), loaded);
+  draft.limits[0] = withAlgorithm(draft.limits[0], copies, "token-bucket");
+  assert.deepEqual(policyOf({ policy: loaded, draft }).limits[0], { name: "copies", algorithm: "token-bucket", burst: 3, refill: "10s", per: "text", similar: true, from_length: 20, strikes: true });
+  draft.limits[0] = withAlgorithm(draft.limits[0], copies, "sliding-log");
+  assert.deepEqual(policyOf({ policy: loaded, draft }), loaded);
+  draft.limits[0].per = "user";
+  assert.deepEqual(policyOf({ policy: loaded, draft }).limits[0], { name: "copies", algorithm: "sliding-log", messages: 3, every: "30s" });
 });
 
 test("draft: limits come and go", () => {

@@ -5,7 +5,7 @@ import { draftOf, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { withPreset } from "../static/app/limits/presets.js";
 import { bytesPerUser, knownLimits } from "../static/app/words/known-limits.js";
-import { ruleOf } from "../static/app/limits/rule.js";
+import { ruleOf } from "../static/app/words/rules.js";
 import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");

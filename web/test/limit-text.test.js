@@ -17,6 +17,8 @@ test("limitText: what readLimit reads", () => {
   assert.equal(limitText({ ...daily, per: "channel", timezone: "Etc/GMT+1", count_throttled: true }),
     "daily:daily-window,messages=300,timezone=Etc/GMT%2B1,reset_at=04:30,per=channel,count_throttled=true");
   assert.match(limitText({ ...daily, period: "week", first_day: "sunday" }), /,reset_at=04:30,period=week,first_day=sunday$/);
+  assert.equal(limitText({ name: "copies", algorithm: "sliding-log", messages: 3, every: "30s", per: "text", similar: true, from_length: 20, strikes: true }),
+    "copies:sliding-log,messages=3,every=30s,per=text,similar=true,from_length=20,strikes=true");
   assert.deepEqual(readLimit(limitText(daily)), { name: "daily", algorithm: "daily-window", values: [["messages", "300"], ["reset_at", "04:30"]], unread: [] });
 });
 

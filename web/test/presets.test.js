@@ -3,8 +3,8 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
-import { presets, withPreset } from "../static/app/limits/presets.js";
-import { briefOf, ruleOf } from "../static/app/limits/rule.js";
+import { presets, samePresets, withPreset } from "../static/app/limits/presets.js";
+import { briefOf, ruleOf } from "../static/app/words/rules.js";
 import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "limits");
@@ -72,4 +72,22 @@ test("presets: rules in words", () => {
   assert.equal(rules[2][2], "About 300 messages in any minute");
   assert.deepEqual(presets()[0].limits.map(briefOf), ["5 messages, then one every 2 seconds", "1,000 messages a day"]);
   assert.equal(briefOf(total), "1,000 messages in 1 day");
+});
+
+test("presets: a limit on repeated messages is added to the others", () => {
+  const [noRepeats, copyPaste] = samePresets();
+  const loaded = policy();
+  const { draft } = filled(noRepeats), both = withPreset({ policy: loaded, draft }, copyPaste);
+  const wanted = policyOf({ policy: loaded, draft: both });
+  assert.deepEqual(wanted, { ...policy(), limits: [...policy().limits, ...noRepeats.limits, ...copyPaste.limits] });
+  assert.deepEqual(errorsOf({ policy: loaded, draft: both }), {});
+  assert.deepEqual([...noRepeats.limits, ...copyPaste.limits].map((limit) => ruleOf(limit, "")), ["The same message once in any 30 seconds", "The same message 3 times in any 30 seconds"]);
+  assert.equal(isDirty({ policy: wanted, draft: withPreset({ policy: wanted, draft: draftOf(wanted) }, copyPaste) }), false, "twice is as once");
+});
+
+test("presets: one on repeated messages replaces the limit of its name", () => {
+  const [noRepeats] = samePresets();
+  for (const own of [{ name: "no-repeats", algorithm: "sliding-log", messages: 9, every: "1h", per: "text", from_length: 40, strikes: true }, { name: "no-repeats", algorithm: "token-bucket", burst: 3, refill: "4s" }]) {
+    assert.deepEqual(filled(noRepeats, policy({ limits: [own] })).wanted.limits, [{ ...noRepeats.limits[0], from_length: own.from_length && 12 }].map((limit) => JSON.parse(JSON.stringify(limit))));
+  }
 });

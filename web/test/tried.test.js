@@ -52,13 +52,20 @@ test("tried: another algorithm", () => {
   assert.deepEqual(filled, ["burst"]);
 });
 
+test("tried: a limit on repeated text", () => {
+  const { limits, wrong } = tried("copies:sliding-log,messages=3,every=30s,per=text,similar=true,from_length=20,strikes=true");
+  assert.deepEqual(limits.at(-1), { name: "copies", algorithm: "sliding-log", messages: 3, every: "30s", per: "text", from_length: 20, similar: true, strikes: true });
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(tried("burst:similar=true").wrong, ["burst: “similar” is not a number of a token bucket."]);
+});
+
 test("tried: what is wrong or unknown is named, and not filled in", () => {
   const texts = {
     "burst:burst=0": "burst: burst “0”: Enter a whole number, 1 or more.",
     "burst:refill=soon": "burst: refill “soon”: Enter a duration, such as 30m, 1h30 or 90 seconds.",
     "burst:rate=9": "burst: “rate” is not a number of a token bucket.",
     "burst:__proto__=9": "burst: “__proto__” is not a number of a token bucket.",
-    "burst:per=everywhere": "burst: per “everywhere”: Enter user or channel.",
+    "burst:per=everywhere": "burst: per “everywhere”: Enter one of: user, channel, user-text, text.",
     "burst:count_throttled=often": "burst: “count_throttled” is not a number of a token bucket.",
     "burst:token-bucket,twice": "burst: “twice” is unknown.",
     "burst:constructor": "burst: there is no algorithm “constructor”.",

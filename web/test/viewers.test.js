@@ -12,7 +12,7 @@ await loadTexts("viewer");
 const now = Date.parse("2026-03-01T20:00:00Z");
 const later = (/** @type {number} */ seconds) => new Date(now + 1000 * seconds).toISOString();
 const burst = { name: "short", title: "burst", algorithm: "token-bucket", everywhere: false, capacity: 3, granted: 0, used: 3, remaining: 0, next_at: later(12), reset_at: later(20), window_seconds: 12, step_seconds: 4 };
-const standing = (more = {}) => ({ now: later(0), channel: "a", login: "l", display_name: "L", may_write: true, exempt: false, observing: false, limits: [burst], ...more });
+const standing = (more = {}) => ({ now: later(0), channel: "a", login: "l", display_name: "L", may_write: true, exempt: false, observing: false, limits: [burst], same_text: [], ...more });
 const held = (more = {}) => standing({ may_write: false, reason: "limit", limit: "short", next_at: later(12), ...more });
 
 test("viewers: when to ask again", () => {
@@ -79,6 +79,13 @@ test("viewers: every algorithm has a rule", () => {
   assert.match(said({ algorithm: "sliding-log", capacity: 1, step_seconds: 0, window_seconds: 90, everywhere: true }), /1 message in 90 seconds\..*Counts your messages in all channels together/s);
   assert.match(said({ algorithm: "cascade", step_seconds: 0 }), /a few messages at once/);
   assert.match(said({ algorithm: "leaky-bucket", step_seconds: 1.5 }), /one more every 1.5 seconds/);
+});
+
+test("viewers: what the same message is allowed has no bar", () => {
+  const same_text = [{ name: "no-repeats", title: "no repeats", algorithm: "sliding-log", capacity: 1, window_seconds: 30, step_seconds: 0 }];
+  const said = viewText(Standing({ of: standing({ limits: [], same_text }), now }));
+  assert.match(said, /For the same message again, the limit no repeats applies: 1 message in 30 seconds\./);
+  assert.doesNotMatch(said, /left/);
 });
 
 test("viewers: a wait that is over", () => {

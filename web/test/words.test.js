@@ -10,6 +10,7 @@ import { reasonWords } from "../static/app/words/reasons.js";
 import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
 import { banWords, liftNames, liftQuestion, liftWords, silenceDone, silenceWords, timeoutsByLength, timeoutWords } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
+import { repeatsWords } from "../static/app/words/repeats.js";
 import { loadTexts } from "../testing/texts.js";
 import { at, viewText } from "../view-text.js";
 
@@ -201,4 +202,10 @@ test("whyIdle: why an enforcing policy only observes", () => {
   assert.equal(idle([token], { policy: { mode: "observe", in_force: "observe" } }), "");
   assert.equal(idle([token], { policy: { mode: "enforce", in_force: "enforce" } }), "");
   assert.equal(idle([token], { policy: null, status: null }), "");
+});
+
+test("repeats: how often a text was written, and by how many", () => {
+  assert.equal(repeatsWords({ times: 4, people: 37, window: "30s" }), "4 times by them in 30 seconds; 37 people wrote it in 10 minutes");
+  assert.equal(repeatsWords({ times: 1, people: 1200, window: "1m30s" }), "1 time by them in 1 minute 30 seconds; 1,200 people wrote it in 10 minutes");
+  assert.equal(repeatsWords({ times: 2, people: 1, window: "1m" }), "2 times by them in 1 minute");
 });

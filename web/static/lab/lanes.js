@@ -11,7 +11,7 @@ import { titleOf } from "./limits.js";
 import { say } from "./log.js";
 import { grant, oneGrant } from "./player.js";
 import { chooseMark, moveMark } from "./pointer.js";
-import { ruleOf } from "../app/limits/rule.js";
+import { ruleOf } from "../app/words/rules.js";
 import { enter, places, timeNow, viewsOf } from "./stage.js";
 import { Sender } from "./sender.js";
 import { change } from "./state.js";

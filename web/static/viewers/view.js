@@ -23,6 +23,7 @@ export function Standing({ of, now }) {
         <h2>${t("viewer.left")}</h2>
         <ul class="limits">${of.limits.map((limit) => html`<${Left} key=${limit.name} of=${limit} now=${now} />`)}</ul>
       </section>`}
+    ${of.same_text.map((rule) => html`<p key=${rule.name} class="small same">${t("viewer.same", { limit: rule.title, rule: ruleText(rule) })}</p>`)}
   `;
 }
 
@@ -80,7 +81,7 @@ const limitOf = (of) => of.limits.find(({ name }) => name === of.limit);
 const day = 86_400; // s
 
 // ruleText is what a limit allows.
-/** @param {Limit} of */
+/** @param {Pick<Limit, "algorithm" | "capacity" | "step_seconds" | "window_seconds">} of */
 function ruleText({ algorithm, capacity: n, step_seconds: step, window_seconds: window }) {
   if (algorithm === "cascade") return t("viewer.rule-cascade");
   if (algorithm === "daily-window") return t(window > 8 * day ? "viewer.rule-month" : window > 2 * day ? "viewer.rule-week" : "viewer.rule-day", { n });

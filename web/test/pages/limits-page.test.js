@@ -457,12 +457,50 @@ test("limits: a known limit fills the limits, and keeps the penalties", async ()
   assert.deepEqual([kept.policy.limits.length, kept.policy.penalties], [5, penalties]);
 });
 
+test("limits: a preset on repeated messages adds a limit, which says in a sentence what it allows", async () => {
+  const kept = serveLimits(), before = structuredClone(kept.policy.limits);
+  await openLimits();
+  await click("#preset-copy-paste");
+  await see(() => text(".presets > [role=status]") === "“Copy-paste raid” is added to your limits. Nothing changes until you save." && all(".limit").length === before.length + 1);
+  const card = all(".limit")[before.length];
+  assert.equal(text(card.querySelector("legend")), "The same message 3 times in any 30 secondscopy-pastesliding logeverybody’s same messagesimilar ones, too");
+  assert.ok(text(card).includes("Messages over this limit are removed without a strike."));
+  await save();
+  assert.deepEqual(kept.policy.limits, [...before, { name: "copy-paste", algorithm: "sliding-log", messages: 3, every: "30s", per: "text", similar: true }]);
+});
+
+test("limits: only a limit on repeated text has what these have, and no leaky bucket is one", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  const fields = () => ["from_length", "similar", "count_emotes", "strikes"].filter((name) => find(`#${name}-0`));
+  await click("#unfold-name-0");
+  assert.deepEqual([fields(), texts("#per-0 option")], [[], ["per user", "shared by everyone", "one person’s same message", "everybody’s same message"]]);
+  await pick("#per-0", "user-text");
+  await see(() => fields().join() === "from_length,similar,count_emotes" && text(".limit legend .rule") === "The same message 3 times, then once every 10 minutes");
+  await pick("#per-0", "text");
+  await see(() => fields().join() === "from_length,similar,count_emotes,strikes" && text(".limit").includes("removed without a strike"));
+  await click("#unfold-kind-0");
+  await see(() => all("#kind-of-0 input").length === 7 && !find("#kind-of-0 input[value=leaky-bucket]"));
+  await write("#from_length-0", "0");
+  await see(() => text("#from_length-0-error") === "Enter a whole number, 1 or more." && text(".limit legend .rule") === "Fix the highlighted field.");
+  await write("#from_length-0", "20");
+  await click("#similar-0");
+  await click("#strikes-0");
+  await see(() => !text(".limit").includes("removed without a strike"));
+  await save();
+  const { per, from_length, similar, count_emotes, strikes } = kept.policy.limits[0];
+  assert.deepEqual([per, from_length, similar, count_emotes, strikes], ["text", 20, true, undefined, true]);
+  await see(() => text(".limit legend").endsWith("similar ones, too") && find("#from_length-0").value === "20" && find("#similar-0").checked);
+  await pick("#per-0", "user");
+  await see(() => fields().length === 0);
+});
+
 test("limits: after a change, presets are folded away", async () => {
   serveLimits().change((policy) => (policy.limits[0].burst = 5));
   await openLimits();
   assert.equal(find(".presets"), null);
   await click("#choose-preset");
-  await see(() => all(".presets > ul button").length === 4);
+  await see(() => all(".presets > ul button").length === 6);
 });
 
 test("limits: fields are those that the API lists, also of an unknown algorithm", async () => {

@@ -2,9 +2,9 @@
 // One limit: its rule in words, then its numbers. A limit that counts across all channels is
 // read-only.
 
-import { rich, t } from "../../text/text.js";
+import { rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
-import { keepLimit, moveLimit, neighbourOf, removeLimit, setField } from "./draft-edits.js";
+import { keepLimit, moveLimit, neighbourOf, removeLimit, setField, setTick } from "./draft-edits.js";
 import { isFixed } from "./draft.js";
 import { Kind } from "./kind.js";
 import { LabLink } from "./lab-link.js";
@@ -16,7 +16,7 @@ import { isClear, ruleIn } from "./rule.js";
 import { SharedWeek } from "./week.js";
 import { Tick } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
-import { algorithmOf } from "../words/algorithms.js";
+import { algorithmOf, fieldsOf, switchesOf } from "../words/algorithms.js";
 import { isShared, sharers } from "../words/scopes.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { State } from "../core/state.js" */
@@ -31,13 +31,13 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
   if (limit.isRemoved) return html`<${Removed} limit=${limit} index=${index} />`;
   const fixed = !mayEdit || isFixed(limit.source);
   const { name, fields } = algorithmOf(limit.source);
-  const numbers = numbersIn(fields, limit.texts);
+  const numbers = numbersIn(fieldsOf({ ...limit.source, per: limit.per }), limit.texts);
   const rule = isClear(limit, index, form) ? ruleIn(limit, numbers, form) : t("limits.fix-field");
   return html`
     <fieldset class="limit ${fixed ? "fixed" : ""}">
       <legend>
         <span class="rule">${rule}</span>
-        <span class="labels"><bdi class="name">${limit.name || t("limits.new-limit")}</bdi><span>${name}</span><span>${sharers[limit.per]}</span></span>
+        <span class="labels"><bdi class="name">${limit.name || t("limits.new-limit")}</bdi><span>${name}</span><span>${sharers[limit.per]}</span>${has(limit, "similar") && html`<span>${t("rules.same-similar")}</span>`}</span>
       </legend>
       ${!fixed && html`<${Moves} limit=${limit} index=${index} limits=${form.draft.limits} />`}
       ${!fixed && html`<${Kind} limit=${limit} index=${index} form=${form} overrides=${overrides} />`}
@@ -51,6 +51,16 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
     </fieldset>
   `;
 }
+
+// has reports whether a limit on repeated text has what can be ticked.
+/** @param {DraftLimit} limit @param {string} name */
+const has = ({ source, per, ticks }, name) => switchesOf({ ...source, per }).includes(name) && ticks[name];
+
+// ticked are the texts of what can be ticked.
+/** @type {Readonly<Record<string, string>>} */
+const ticked = table({ similar: "limits.similar", count_emotes: "limits.count-emotes", strikes: "limits.strikes" });
+/** @type {Readonly<Record<string, string>>} */
+const tickedAbout = table({ similar: "limits.similar-about", count_emotes: "limits.count-emotes-about", strikes: "limits.strikes-about" });
 
 /** @param {{limit: DraftLimit, index: number}} props */
 function Removed({ limit, index }) {
@@ -79,8 +89,13 @@ function Moves({ limit: { name }, index, limits }) {
 
 /** @param {{limit: DraftLimit, index: number}} props */
 function Choices({ limit, index }) {
+  const { source, per, ticks } = limit;
   return html`
     <div class="choices">
+      ${switchesOf({ ...source, per }).map((name) => html`
+        <${Tick} key=${name} id=${`${name}-${index}`} checked=${ticks[name]} onChange=${(is) => setTick(index, name, is)}>
+          ${ticked[name] ?? name} <span class="muted">${tickedAbout[name]}</span>
+        <//>`)}
       <${Tick} id=${`observes-${index}`} checked=${limit.observes} onChange=${(is) => setField(index, "observes", is)}>
         ${t("limits.observe")} <span class="muted">${t("limits.observe-about")}</span>
       <//>
@@ -97,8 +112,9 @@ function Notes({ limit, fixed }) {
   const notes = [
     fixed && limit.observes && t("limits.observes"),
     fixed && limit.countsThrottled && t("limits.counts"),
-    isShared(limit) && t("limits.no-strike"),
+    fixed && switchesOf({ ...limit.source, per: limit.per }).filter((name) => has(limit, name)).map((name) => t("shell.sentence", { what: ticked[name] ?? name })),
+    (isShared(limit) || (limit.per === "text" && !has(limit, "strikes"))) && t("limits.no-strike"),
     isFixed(limit.source) && originText("limits.fixed-file", "limits.fixed-code"),
   ];
-  return notes.filter(Boolean).map((note) => html`<p class="muted">${note}</p>`);
+  return notes.flat().filter(Boolean).map((note) => html`<p class="muted">${note}</p>`);
 }

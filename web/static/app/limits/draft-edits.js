@@ -13,6 +13,8 @@ import { rolesOf } from "../words/roles.js";
 
 /** @param {number} index @param {keyof DraftLimit} key @param {string | boolean} value */
 export const setField = (index, key, value) => edit((draft) => Object.assign(draft.limits[index], { [key]: value }));
+/** @param {number} index @param {string} name @param {boolean} is */
+export const setTick = (index, name, is) => edit((draft) => (draft.limits[index].ticks[name] = is));
 /** @param {number} index @param {string} field @param {string} text */
 export const setText = (index, field, text) => edit((draft) => (draft.limits[index].texts[field] = text));
 /** @param {number} index @param {number} row @param {string} field @param {string} text */

@@ -1,7 +1,7 @@
 // @ts-check
 // The draft of a policy: the texts that a moderator types, and their conversion to a policy.
 
-import { algorithmOf, roleFields } from "../words/algorithms.js";
+import { algorithmOf, fieldsOf, roleFields, switchesOf, textFieldsOf } from "../words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../words/lengths.js";
 import { isAcrossChannels } from "../words/scopes.js";
 import { numbersOf, textsOf } from "../words/typed.js";
@@ -36,6 +36,7 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {string} period empty for a day
  * @property {string} firstDay of a week; empty for Monday
  * @property {string} per
+ * @property {Record<string, boolean>} ticks what a limit on repeated text has or hasn't
  * @property {boolean} isNew
  * @property {boolean} isRemoved
  */
@@ -73,7 +74,7 @@ export function draftLimit(source, id) {
     source,
     name: source.name,
     title: source.title ?? "",
-    texts: textsOf(algorithmOf(source).fields, source),
+    texts: textsOf(textFieldsOf(source), source),
     roles: Object.entries(source.roles ?? {}).map(([role, own]) => draftRole(source, role, own)),
     observes: source.mode === "observe",
     countsThrottled: source.count_throttled ?? false,
@@ -82,9 +83,17 @@ export function draftLimit(source, id) {
     period: source.period ?? "",
     firstDay: source.first_day ?? "",
     per: source.per ?? "user",
+    ticks: ticksOf(source),
     isNew: false,
     isRemoved: false,
   };
+}
+
+/** @param {Api.Limit} source @returns {Record<string, boolean>} */
+function ticksOf(source) {
+  /** @type {Record<string, any>} */
+  const values = source;
+  return Object.fromEntries(switchesOf({ ...source, per: "text" }).map((name) => [name, Boolean(values[name])]));
 }
 
 // draftRole returns the draft of a role's custom numbers in a limit. Without a source, no number is
@@ -155,9 +164,10 @@ export function policyOf({ policy, draft }) {
 
 // limitOf returns the limit that a draft describes.
 /** @param {DraftLimit} of @returns {Api.Limit} */
-export function limitOf({ source, name, title, texts, roles, observes, countsThrottled, timezone, resetAt, period, firstDay, per }) {
+export function limitOf({ source, name, title, texts, roles, observes, countsThrottled, timezone, resetAt, period, firstDay, per, ticks }) {
+  const { algorithm } = source, fields = fieldsOf({ algorithm, per }), switches = switchesOf({ algorithm, per });
   /** @type {Record<string, any>} */
-  const limit = { ...numbersOf(algorithmOf(source).fields, source, texts), name: name.trim() };
+  const limit = { ...numbersOf(fields, source, texts), name: name.trim() };
   put(limit, "title", title.trim());
   put(limit, "mode", observes && "observe");
   put(limit, "count_throttled", countsThrottled);
@@ -167,6 +177,8 @@ export function limitOf({ source, name, title, texts, roles, observes, countsThr
   put(limit, "period", hasDay && period);
   put(limit, "first_day", hasDay && period === "week" && firstDay);
   put(limit, "per", per !== "user" && per);
+  for (const name of Object.keys(textFieldsOf(source))) if (!fields[name]) delete limit[name];
+  for (const name of Object.keys(ticks)) put(limit, name, switches.includes(name) && ticks[name]);
   const own = roles.map((row) => [row.role, numbersOf(roleFields(source), row.source, row.texts)]);
   put(limit, "roles", own.length > 0 && Object.fromEntries(own));
   return /** @type {Api.Limit} */ (limit);

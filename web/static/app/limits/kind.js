@@ -10,6 +10,7 @@ import { unfold } from "./form.js";
 import { KindChoice } from "./kinds.js";
 import { Choice, LimitField } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
+import { scopesOf } from "../words/algorithms.js";
 import { sharers } from "../words/scopes.js";
 /** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
@@ -30,7 +31,7 @@ export function Kind({ limit, index, form, overrides }) {
       <${LimitField} id=${`name-${index}`} label=${t("limits.name")} value=${limit.name} error=${error} isText fixed=${form.busy} onInput=${(text) => setField(index, "name", text)} />
       <${LimitField} id=${`title-${index}`} label=${t("limits.title-field")} value=${limit.title} error=${wrongTitle} hint=${limit.name} isText fixed=${form.busy} onInput=${(text) => setField(index, "title", text)} />
       <${Choice} id=${`per-${index}`} label=${t("limits.scope")} value=${limit.per} onChoose=${(value) => setField(index, "per", value)}
-        options=${{ user: sharers.user, channel: sharers.channel }} />
+        options=${Object.fromEntries(scopesOf(limit.source).map((per) => [per, sharers[per]]))} />
     </div>
     <${Fresh} limit=${limit} loaded=${loadedOf(form.policy, limit)} overrides=${overrides} />
   `;

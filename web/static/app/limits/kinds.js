@@ -7,8 +7,9 @@ import { html, useState } from "../../vendor/htm-preact.js";
 import { withAlgorithm } from "./algorithm.js";
 import { setKind } from "./draft-edits.js";
 import { loadedOf } from "./draft.js";
-import { ruleIn, ruleOf } from "./rule.js";
-import { algorithmNames, algorithmOf } from "../words/algorithms.js";
+import { ruleIn } from "./rule.js";
+import { algorithmNames, algorithmOf, fieldsOf, scopesOf } from "../words/algorithms.js";
+import { ruleOf } from "../words/rules.js";
 import { numbersIn, wrongNumber } from "../words/typed.js";
 /** @import { DraftLimit } from "./draft.js" */
 /** @import { Form } from "./form.js" */
@@ -38,7 +39,7 @@ export function KindChoice({ limit, index, form }) {
   };
   return html`
     <div class="kinds" role="radiogroup" aria-label=${t("limits.kinds")}>
-      ${algorithmNames().map((algorithm) => {
+      ${algorithmNames().filter((algorithm) => algorithm === present || scopesOf({ algorithm }).includes(limit.per)).map((algorithm) => {
         const kind = as(base, loaded, algorithm);
         return html`
           <label key=${algorithm}>
@@ -60,7 +61,7 @@ const isSame = (a, b) => JSON.stringify([a.source, a.texts, a.roles]) === JSON.s
 // ruleWith writes the rule of a kind, or the rule of a new limit if a number can't be read.
 /** @param {DraftLimit} kind @param {DraftLimit} limit @param {Form} form */
 function ruleWith({ source, texts }, limit, form) {
-  const { fields, start } = algorithmOf(source);
-  if (Object.entries(fields).some(([name, field]) => wrongNumber(field, texts[name]))) return ruleOf({ ...source, ...start }, form.draft.timezone.trim());
+  const { start } = algorithmOf(source), fields = fieldsOf({ ...source, per: limit.per });
+  if (Object.entries(fields).some(([name, field]) => wrongNumber(field, texts[name]))) return ruleOf({ ...source, ...start, per: /** @type {Api.Limit["per"]} */ (limit.per) }, form.draft.timezone.trim());
   return ruleIn({ ...limit, source }, numbersIn(fields, texts), form);
 }

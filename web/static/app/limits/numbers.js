@@ -6,7 +6,7 @@ import { html, useState } from "../../vendor/htm-preact.js";
 import { setField, setText } from "./draft-edits.js";
 import { isClear } from "./rule.js";
 import { Choice, LimitField } from "../widgets/field.js";
-import { algorithmOf, periodNames } from "../words/algorithms.js";
+import { algorithmOf, fieldsOf, periodNames } from "../words/algorithms.js";
 import { weekdayName } from "../words/time.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { DraftLimit } from "./draft.js" */
@@ -18,7 +18,7 @@ import { numbersIn } from "../words/typed.js";
 /** @param {CardProps} props */
 export function Numbers({ limit, index, form, fixed }) {
   const { source, texts } = limit;
-  const { fields, choices, hasDay, meaning } = algorithmOf(source);
+  const { choices, hasDay, meaning } = algorithmOf(source), fields = fieldsOf({ ...source, per: limit.per });
   const effect = isClear(limit, index, form) && meaning(numbersIn(fields, texts), source, form.draft.timezone);
   const error = (/** @type {string} */ field) => form.errors[`${field}-${index}`];
   return html`
@@ -36,6 +36,7 @@ export function Numbers({ limit, index, form, fixed }) {
       `}
     </div>
     ${effect && html`<p class="muted">${effect}</p>`}
+    ${fields.from_length && html`<p class="muted">${fields.from_length.about}</p>`}
     <${RareNumbers} limit=${limit} index=${index} form=${form} fixed=${fixed} />
   `;
 }

@@ -2,15 +2,16 @@
 // The choice of a preset or of known limits: each with its rules in words. A choice fills the form;
 // nothing is in force until it is saved.
 
-import { t } from "../../text/text.js";
+import { commas, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { choosePreset, undoPreset } from "./draft-edits.js";
-import { presets } from "./presets.js";
-import { briefOf } from "./rule.js";
+import { presets, samePresets } from "./presets.js";
 import { Icon } from "../widgets/icon.js";
 import { bytesPerUser, knownLimits } from "../words/known-limits.js";
 import { lowered } from "../words/roles.js";
-import { isShared } from "../words/scopes.js";
+import { briefOf } from "../words/rules.js";
+import { isShared, sharers } from "../words/scopes.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Form } from "./form.js" */
 /** @import { Filling } from "./presets.js" */
@@ -24,6 +25,14 @@ export function PresetChooser({ form }) {
       <ul>
         ${presets().map((preset) => html`<${Choice} preset=${preset} form=${form}><span class="muted">${preset.about}</span><//>`)}
       </ul>
+      <h3>${t("limits.presets-same")}</h3>
+      <ul>
+        ${samePresets().map((preset) => html`
+          <${Choice} preset=${preset} form=${form}>
+            <span>${preset.limits.map((limit) => commas([sharers[limit.per], limit.similar && t("rules.same-similar")]))}</span>
+            <span class="muted">${preset.about}</span>
+          <//>`)}
+      </ul>
       <details class="known">
         <summary>${t("limits.known")}</summary>
         <ul>
@@ -36,11 +45,18 @@ export function PresetChooser({ form }) {
         </ul>
       </details>
       <p class="muted" role="status">
-        ${chosen ? t(chosen.preset.penalties ? "limits.filled-all" : "limits.filled", { preset: chosen.preset.name }) : t("limits.presets-about")}
+        ${chosen ? t(filled(chosen.preset), { preset: chosen.preset.name }) : t("limits.presets-about")}
       </p>
       ${chosen && html`<button type="button" id="undo-preset" onClick=${undoPreset}><${Icon} name="undo" />${t("limits.undo-preset")}</button>`}
     </section>
   `;
+}
+
+// filled returns the text that says what a preset has filled in.
+/** @param {Filling} of @returns {TextKey} */
+function filled({ adds, penalties }) {
+  if (adds) return "limits.filled-added";
+  return penalties ? "limits.filled-all" : "limits.filled";
 }
 
 /** @param {{preset: Filling, form: Form, children: View}} props */

@@ -2,9 +2,9 @@
 // Presets: complete sets of limits and penalties for common kinds of chats.
 
 import { t } from "../../text/text.js";
-import { draftTowards, isFixed } from "./draft.js";
+import { draftLimit, draftTowards, isFixed, loadedOf } from "./draft.js";
 import { rolesOf } from "../words/roles.js";
-/** @import { Draft } from "./draft.js" */
+/** @import { Draft, DraftLimit } from "./draft.js" */
 
 /**
  * @typedef {object} Preset
@@ -16,8 +16,8 @@ import { rolesOf } from "../words/roles.js";
  */
 
 /**
- * @typedef {Pick<Preset, "id" | "name" | "limits"> & Partial<Preset>} Filling a preset, or limits
- *   without penalties
+ * @typedef {Pick<Preset, "id" | "name" | "limits"> & Partial<Preset> & {adds?: true}} Filling a
+ *   preset, or limits without penalties; adds means that the other limits stay
  */
 
 /** @param {number} burst @param {string} refill @param {Api.Limit["roles"]} [roles] @returns {Api.Limit} */
@@ -67,6 +67,25 @@ export const presets = () => [
   },
 ];
 
+// samePresets returns the limits on repeated messages that can be added to others.
+/** @returns {(Filling & {about: string})[]} */
+export const samePresets = () => [
+  {
+    id: "no-repeats",
+    name: t("limits.no-repeats"),
+    about: t("limits.no-repeats-about"),
+    adds: true,
+    limits: [{ name: "no-repeats", algorithm: "sliding-log", messages: 1, every: "30s", per: "user-text", similar: true }],
+  },
+  {
+    id: "copy-paste",
+    name: t("limits.copy-paste"),
+    about: t("limits.copy-paste-about"),
+    adds: true,
+    limits: [{ name: "copy-paste", algorithm: "sliding-log", messages: 3, every: "30s", per: "text", similar: true }],
+  },
+];
+
 // withRoles returns a limit without the numbers of roles that the policy doesn't have.
 /** @param {Api.Limit} limit @param {string[]} known @returns {Api.Limit} */
 function withRoles({ roles, ...limit }, known) {
@@ -74,16 +93,28 @@ function withRoles({ roles, ...limit }, known) {
   return own.length > 0 ? { ...limit, roles: Object.fromEntries(own) } : limit;
 }
 
-// withPreset returns the draft with the preset's limits and, if it has some, its penalties. It
+// withPreset returns the draft with the preset's limits, in place of the others unless it only adds
+// some, and, if it has some, with its penalties. It
 // keeps the mode, the time zone, exemptions, and limits that count across all channels. It also
 // keeps a ladder that only blocks messages, because that is a chat server's.
 /** @param {{policy: Api.Policy, draft: Draft}} of @param {Filling} preset @returns {Draft} */
 export function withPreset({ policy, draft }, preset) {
+  if (preset.adds) return { ...draft, limits: preset.limits.reduce((limits, limit) => withLimit(limits, limit, policy), draft.limits) };
   const fixed = policy.limits.filter(isFixed);
   const own = preset.limits.map((limit) => ({ ...withRoles(limit, rolesOf(policy)), name: freeName(limit.name, fixed) }));
   const wanted = { ...policy, limits: [...own, ...fixed], penalties: penaltiesOf(policy, preset) };
   const { mode, timezone, exempt, exemptMessages, rungs, lengths } = draft;
   return { ...draftTowards(policy, wanted), mode, timezone, exempt, exemptMessages, ...(!preset.penalties && { rungs, lengths }) };
+}
+
+// withLimit returns the drafts of limits with one more, which replaces one of the same name.
+/** @param {DraftLimit[]} limits @param {Api.Limit} limit @param {Api.Policy} policy @returns {DraftLimit[]} */
+function withLimit(limits, limit, policy) {
+  const own = { ...limit, name: freeName(limit.name, policy.limits.filter(isFixed)) };
+  const place = limits.findIndex(({ name }) => name === own.name), present = limits[place];
+  if (!present) return [...limits, { ...draftLimit(own, `new ${own.name}`), isNew: true }];
+  const draft = { ...draftLimit(own, present.id), isNew: present.isNew }, loaded = loadedOf(policy, present);
+  return limits.map((other, i) => (i !== place ? other : loaded?.algorithm === own.algorithm ? { ...draft, source: loaded } : draft));
 }
 
 /** @param {Api.Policy} policy @param {Filling} preset */

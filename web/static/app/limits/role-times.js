@@ -8,6 +8,7 @@ import { isFixed } from "./draft.js";
 import { hasOnePace, isMultiplied, shownTimes } from "./times.js";
 import { LimitField } from "../widgets/field.js";
 import { capitalised, roleGroup, rolesOf } from "../words/roles.js";
+import { isText } from "../words/scopes.js";
 /** @import { Form } from "./form.js" */
 
 // RoleTimes has a field for each role that isn't exempt. It is above the limits, whose rows come
@@ -19,7 +20,7 @@ export function RoleTimes({ form, mayEdit }) {
   if (roles.length === 0 || !limits.some(isMultiplied)) return null;
   const left = limits.filter((limit) => !limit.isRemoved && !isMultiplied(limit));
   const names = /** @param {typeof left} some */ (some) => commas(some.map(({ name }) => name));
-  const across = left.filter(({ source }) => isFixed(source)), slow = left.filter((limit) => !isFixed(limit.source) && hasOnePace(limit));
+  const across = left.filter(({ source }) => isFixed(source)), slow = left.filter((limit) => !isFixed(limit.source) && hasOnePace(limit)), texts = left.filter(isText);
   return html`
     <fieldset class="times">
       <legend>${t("limits.times")}</legend>
@@ -32,6 +33,7 @@ export function RoleTimes({ form, mayEdit }) {
       </div>
       ${slow.length > 0 && html`<p class="muted">${t("limits.times-pace", { limits: names(slow) })}</p>`}
       ${across.length > 0 && html`<p class="muted">${t("limits.times-across", { limits: names(across) })}</p>`}
+      ${texts.length > 0 && html`<p class="muted">${t("limits.times-texts", { limits: names(texts) })}</p>`}
     </fieldset>
   `;
 }

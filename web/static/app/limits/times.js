@@ -6,6 +6,7 @@ import { number } from "../../text/text.js";
 import { draftRole, isFixed } from "./draft.js";
 import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { lengthText, parseLength } from "../words/lengths.js";
+import { isText } from "../words/scopes.js";
 import { wrongNumber } from "../words/typed.js";
 /** @import { Draft, DraftLimit } from "./draft.js" */
 /** @import { Field } from "../words/algorithms.js" */
@@ -40,7 +41,7 @@ const timesText = (times) => String(Number(times) / 100).replace(".", decimalPoi
 export const hasOnePace = ({ source }) => Boolean(roleFields(source).queue);
 
 /** @param {DraftLimit} limit */
-export const isMultiplied = (limit) => !limit.isRemoved && !isFixed(limit.source) && !hasOnePace(limit);
+export const isMultiplied = (limit) => !limit.isRemoved && !isFixed(limit.source) && !hasOnePace(limit) && !isText(limit);
 
 // timesOf returns the multiple that a role has in all limits, or null if there is no such multiple.
 /** @param {Draft} draft @param {string} role @returns {Times | null} */

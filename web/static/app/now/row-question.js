@@ -71,7 +71,7 @@ const Cancel = () => html`<button type="button" class="quiet" onClick=${close}>$
 
 /** @param {Question} props */
 function Grant({ user, held, first, isBusy }) {
-  const [wanted] = useState(user.limit); // even if another limit throttles the user by now
+  const [wanted] = useState(user.same_text ? "" : user.limit); // even if another limit throttles the user by now; a text gets no grant
   const limits = held.card ? grantable(held.card).map(({ name }) => name) : [wanted].filter(Boolean);
   /** @param {SubmitEvent & {target: HTMLFormElement}} event */
   const submit = (event) => {

@@ -2,7 +2,7 @@
 // One row of the list of throttled users. Its first line is about the user, its second line is the
 // message.
 
-import { t } from "../../text/text.js";
+import { sentences, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { asOf, inForce, isLimited, isStanding, loginOf, mayHelp, nameOf, now } from "../core/state.js";
@@ -14,10 +14,13 @@ import { countOf } from "./view.js";
 import { annotated } from "../widgets/annotated.js";
 import { Name, Roles } from "../widgets/chatter.js";
 import { Icon } from "../widgets/icon.js";
+import { repeatsWords } from "../words/repeats.js";
+import { capitalised } from "../words/roles.js";
 import { silenceDone } from "../words/silence.js";
 import { stamp, upcoming, wait } from "../words/time.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { Held } from "./held-row.js" */
+/** @import { Repeated } from "../words/repeats.js" */
 /** @import { View } from "./view.js" */
 
 const fresh = 1000; // how long a row shows as arriving, ms
@@ -77,15 +80,21 @@ function MaySpeak({ user, isLeaving }) {
   if (limited && user.never) return html`<${Left} word=${t("now.never")} title=${t("now.throttled-by", { limit: user.limit })} />`;
   const until = limited ? user.until : Date.parse(silence.until);
   const isTimeout = silence && Math.abs(Date.parse(silence.until) - until) < 1000; // the longest of all
-  const since = isTimeout && silence.at ? silence.at : user.since, title = isTimeout ? silenceDone(silence) : t("now.throttled-by", { limit: user.limit });
+  const isSame = user.same_text && limited && !isTimeout;
+  const since = isTimeout && silence.at ? silence.at : user.since;
+  const title = isTimeout ? silenceDone(silence) : isSame ? sameAgain(user) : t("now.throttled-by", { limit: user.limit });
   return html`
     <span role="cell" class="may-speak" title=${title}>
       <${RefillBar} key=${since + until} since=${Date.parse(since)} until=${until} />
-      <span class="left">${annotated("writes", "now.writes-again", { when: t("now.in", { time: wait(until - asOf()) }) })}</span>
+      <span class="left">${annotated("writes", isSame ? "now.same-again" : "now.writes-again", { when: t("now.in", { time: wait(until - asOf()) }) })}</span>
       <time datetime=${new Date(until).toISOString()}>${upcoming(until)}</time>
     </span>
   `;
 }
+
+// sameAgain says that only the same message has to wait and, if known, how often it was written.
+/** @param {User & Repeated} of */
+const sameAgain = ({ limit, repeats }) => sentences(t("now.same-again-about", { limit }), repeats && t("shell.sentence", { what: capitalised(repeatsWords(repeats)) }));
 
 /** @param {{word: string, title?: string}} props */
 const Left = ({ word, title }) => html`<span role="cell" class="may-speak" title=${title ?? null}><span class="left">${word}</span></span>`;

@@ -7,6 +7,7 @@ import { channelZone } from "../core/state.js";
 import { annotated } from "../widgets/annotated.js";
 import { algorithmOf, amount } from "../words/algorithms.js";
 import { roleName } from "../words/roles.js";
+import { ruleOf } from "../words/rules.js";
 import { sharers } from "../words/scopes.js";
 import { upcoming, waitUntil } from "../words/time.js";
 /** @import { Shared } from "../core/state.js" */
@@ -21,13 +22,35 @@ export function UserLimits({ card, shared }) {
   const { limits, timezone, verdict } = card;
   const at = Date.parse(verdict.at);
   const notes = [counted(shared), timezone !== channelZone() && t("people.day-zone", { zone: timezone })].filter(Boolean);
-  if (limits.length === 0) return html`<p class="part muted">${t("people.no-limits")}</p>`;
+  const same = verdict.exempt ? [] : card.same_text;
+  if (limits.length === 0 && same.length === 0) return html`<p class="part muted">${t("people.no-limits")}</p>`;
+  return html`
+    ${limits.length > 0 && html`<${Standings} limits=${limits} notes=${notes} at=${at} zone=${timezone} />`}
+    ${same.length > 0 && html`<${SameText} limits=${same} />`}
+  `;
+}
+
+// SameText says what each message may be repeated: nobody has an allowance of that.
+/** @param {{limits: Api.Limit[]}} props */
+function SameText({ limits }) {
+  return html`
+    <section class="part" aria-labelledby="same-text">
+      <h3 id="same-text">${t("people.same-text")}</h3>
+      <ul class="same-text">
+        ${limits.map((limit) => html`<li key=${limit.name}><bdi>${limit.name}</bdi> <span class="muted">${commas([ruleOf(limit, channelZone()), sharers[limit.per], limit.similar && t("rules.same-similar")])}</span></li>`)}
+      </ul>
+    </section>
+  `;
+}
+
+/** @param {{limits: Api.LimitStatus[], notes: string[], at: number, zone: string}} props */
+function Standings({ limits, notes, at, zone }) {
   return html`
     <section class="part" aria-labelledby="limits-of-user">
       <h3 id="limits-of-user">${t("people.limits")} ${notes.length > 0 && html`<span class="muted">${notes.join(" · ")}</span>`}</h3>
       <div class="standing" role="table" aria-labelledby="limits-of-user">
         <div role="row" class="head">${Object.values(columns).map((name) => html`<span role="columnheader">${name}</span>`)}</div>
-        ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} at=${at} zone=${timezone} />`)}
+        ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} at=${at} zone=${zone} />`)}
       </div>
     </section>
   `;

@@ -7,9 +7,11 @@ import { linkTo } from "../core/route.js";
 import { loginOf, nameOf, shownID, update } from "../core/state.js";
 import { PardonButton, pardonedBy } from "./pardon.js";
 import { outcomeWords, penaltyWords } from "../words/penalties.js";
+import { repeatsWords } from "../words/repeats.js";
 import { stamp } from "../words/time.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
+/** @import { Repeated } from "../words/repeats.js" */
 
 /** @param {{state: State}} props */
 export function EntryDialog({ state }) {
@@ -25,7 +27,7 @@ function Dialog({ state, entry }) {
     dialog.current.showModal();
     return forget; // the page may change while the dialog is open
   }, []);
-  const { word, kind, detail } = outcomeWords(entry);
+  const { word, kind, detail } = outcomeWords(entry), { repeats } = /** @type {Repeated} */ (entry);
   const close = () => dialog.current.close(); // this also returns the focus
   const who = html`<a href=${linkTo(state, "people", { user: entry.user_id })} onClick=${close}><bdi>${nameOf(entry)}</bdi></a>`;
   return html`
@@ -37,7 +39,8 @@ function Dialog({ state, entry }) {
           <${Fact} name=${t("entries.sent")}>${stamp(Date.parse(entry.at))}<//>
           <${Fact} name=${t("entries.user")}>${userOf(entry)}<//>
           <${Fact} name=${t("entries.limit")}>${limitOf(entry)}<//>
-          <${Fact} name=${t("entries.may-write")}>${mayPass(entry)}<//>
+          ${repeats && html`<${Fact} name=${t("entries.repeats")}>${repeatsWords(repeats)}<//>`}
+          <${Fact} name=${t(repeats ? "entries.same-again" : "entries.may-write")}>${mayPass(entry)}<//>
           <${Fact} name=${t("entries.strikes")}>${entry.strikes}<//>
           <${Fact} name=${t("entries.penalty")}>${penaltyWords(entry.penalty)}<//>
           <${Fact} name=${t("entries.action")}><span class="chip ${kind}">${word}</span>${detail && ` ${detail}`}<//>

@@ -5,6 +5,7 @@
 import { number, t, table } from "../../text/text.js";
 import { state } from "../core/state.js";
 import { durationText } from "./lengths.js";
+import { isText } from "./scopes.js";
 import { length, weekdayName } from "./time.js";
 
 /** @import { TextKey } from "../../text/text.js" */
@@ -17,6 +18,7 @@ import { length, weekdayName } from "./time.js";
  * @property {number} most
  * @property {boolean} [mayBeEmpty] an empty one is inherited
  * @property {boolean} [isRare] most limits do without it; unless stated, it is the least value
+ * @property {number} [usual] its value unless stated, if that isn't the least value
  */
 
 /**
@@ -42,6 +44,7 @@ import { length, weekdayName } from "./time.js";
  * @property {Record<string, string>} [labels] of numbers whose usual label doesn't fit
  * @property {Sentence} rule the limit in words; a duration is a number of seconds
  * @property {Sentence} [brief] the rule without when the allowance comes back
+ * @property {Sentence} [same] the rule of a limit on repeated text
  * @property {Sentence} meaning the effect of the numbers, in words
  */
 
@@ -55,6 +58,8 @@ import { length, weekdayName } from "./time.js";
  *   inherited
  * @property {boolean} hasDay its window is a day, week or month, which ends at a time of a time zone
  * @property {Record<string, string[]>} choices the values of parameters that are a choice of names
+ * @property {Listed["parameters"]} textParameters what only limits on repeated text have; empty if
+ *   these can't have the algorithm
  * @property {Sentence} rule
  * @property {Sentence} brief
  * @property {Sentence} meaning
@@ -66,6 +71,7 @@ const known = {
     name: t("rules.token-bucket"),
     about: t("rules.token-bucket-about"),
     rule: ({ burst, refill }) => (burst === 1 ? t("rules.one-every", { every: every(refill) }) : t("rules.token-bucket-rule", { n: burst, every: every(refill) })),
+    same: ({ burst, refill }) => (burst === 1 ? t("rules.same-once", { every: every(refill) }) : t("rules.same-token-bucket", { times: times(burst), every: every(refill) })),
     meaning: ({ burst, refill }) => {
       const rate = longRun(1, refill);
       return burst > 1 ? t("rules.token-bucket-meaning-burst", { n: burst, rate, length: length(burst * refill) }) : t("rules.token-bucket-meaning", { rate });
@@ -87,6 +93,7 @@ const known = {
     name: t("rules.fixed-window"),
     about: t("rules.fixed-window-about"),
     rule: ({ messages, every: time }) => t("rules.fixed-window-rule", { n: messages, every: every(time) }),
+    same: ({ messages, every: time }) => t("rules.same-fixed-window", { times: times(messages), every: every(time) }),
     meaning: ({ messages, every }) => t("rules.fixed-window-meaning", { n: 2 * messages, rate: longRun(messages, every) }),
   }),
   "daily-window": () => ({
@@ -97,6 +104,11 @@ const known = {
       const { period, first_day: first } = limit, end = endOfDay(limit, zone);
       if (period === "week") return t("rules.weekly-window-rule", { n: messages, day: weekdayName(first || "monday"), end });
       return t(period === "month" ? "rules.monthly-window-rule" : "rules.daily-window-rule", { n: messages, end });
+    },
+    same: ({ messages }, limit, zone) => {
+      const { period, first_day: first } = limit, values = { times: times(messages), end: endOfDay(limit, zone) };
+      if (period === "week") return t("rules.same-week", { ...values, day: weekdayName(first || "monday") });
+      return t(period === "month" ? "rules.same-month" : "rules.same-day", values);
     },
     brief: ({ messages }, { period }) => {
       if (period === "week") return t("rules.weekly-window-brief", { n: messages });
@@ -109,6 +121,7 @@ const known = {
     about: t("rules.user-window-about"),
     rule: ({ messages, every }) => t("rules.user-window-rule", { n: messages, length: length(every) }),
     brief: ({ messages, every }) => t("rules.user-window-brief", { n: messages, length: length(every) }),
+    same: ({ messages, every }) => t("rules.same-user-window", { times: times(messages), length: length(every) }),
     meaning: ({ messages, every }) => t("rules.user-window-meaning", { rate: longRun(messages, every), length: length(every) }),
   }),
   "sliding-window": () => ({
@@ -116,6 +129,7 @@ const known = {
     about: t("rules.sliding-window-about"),
     rule: ({ messages, every, slices }) =>
       slices > 1 ? t("rules.sliding-window-rule-slices", { n: messages, any: any(every), slices }) : t("rules.sliding-window-rule", { n: messages, any: any(every) }),
+    same: ({ messages, every, slices }) => t(slices > 1 ? "rules.same-slices" : "rules.same-sliding-window", { times: times(messages), any: any(every), slices }),
     meaning: ({ messages, every, slices }) => {
       const rate = longRun(messages, every);
       return slices > 1 ? t("rules.sliding-window-meaning-slices", { rate }) : t("rules.sliding-window-meaning", { rate });
@@ -125,6 +139,7 @@ const known = {
     name: t("rules.sliding-log"),
     about: t("rules.sliding-log-about"),
     rule: ({ messages, every }) => t("rules.sliding-log-rule", { n: messages, any: any(every) }),
+    same: ({ messages, every }) => t("rules.same-sliding-log", { times: times(messages), any: any(every) }),
     meaning: ({ messages, every }) => t("rules.sliding-log-meaning", { rate: longRun(messages, every), length: length(every) }),
   }),
   cascade: () => ({
@@ -132,6 +147,8 @@ const known = {
     about: t("rules.cascade-about"),
     rule: ({ burst, refill, extra_burst: extra, extra_refill: extraRefill }) =>
       t("rules.cascade-rule", { n: burst, every: every(refill), extra, extraEvery: every(extraRefill) }),
+    same: ({ burst, refill, extra_burst: extra, extra_refill: extraRefill }) =>
+      t("rules.same-cascade", { times: times(burst), every: every(refill), extraTimes: times(extra), extraEvery: every(extraRefill) }),
     meaning: ({ refill, extra_refill: extraRefill }) => t("rules.cascade-meaning", { rate: longRun(1, refill), extraRate: longRun(1, extraRefill) }),
   }),
 };
@@ -141,11 +158,12 @@ const known = {
 const labels = table({
   burst: "rules.label-burst", refill: "rules.label-refill", queue: "rules.label-queue", messages: "rules.label-messages", every: "rules.label-every",
   extra_burst: "rules.label-extra-burst", extra_refill: "rules.label-extra-refill", reserve: "rules.label-reserve", slices: "rules.label-slices",
+  from_length: "rules.label-from-length",
 });
 
 // purposes say what rare numbers are for.
 /** @type {Record<string, string>} */
-const purposes = table({ reserve: "rules.about-reserve", slices: "rules.about-slices" });
+const purposes = table({ reserve: "rules.about-reserve", slices: "rules.about-slices", from_length: "rules.about-from-length" });
 
 /** @typedef {Api.getAlgorithms["algorithms"][number]} Listed an algorithm as chatguard lists it */
 
@@ -167,14 +185,14 @@ export function algorithmNames() {
 /** @param {{algorithm: string}} limit @returns {Algorithm} */
 export function algorithmOf({ algorithm }) {
   const listed = state.algorithms.find(({ name }) => name === algorithm);
-  if (!listed) return describe({ name: /** @type {Listed["name"]} */ (algorithm), parameters: [], state_bytes: 0 });
+  if (!listed) return describe({ name: /** @type {Listed["name"]} */ (algorithm), parameters: [], text_parameters: [], state_bytes: 0 });
   if (!described.has(listed)) described.set(listed, describe(listed));
   return described.get(listed);
 }
 
 /** @param {Listed} of @returns {Algorithm} */
-function describe({ name: algorithm, parameters }) {
-  const { name, about, rule, brief = rule, meaning, labels: own = {} } = known[algorithm]?.() ?? unknown(algorithm);
+function describe({ name: algorithm, parameters, text_parameters: textParameters = [] }) {
+  const { name, about, rule, brief = rule, same = rule, meaning, labels: own = {} } = known[algorithm]?.() ?? unknown(algorithm);
   const numbers = parameters.filter(({ kind }) => kind === "count" || kind === "duration");
   const fields = numbers.map((parameter) => /** @type {const} */ ([parameter.name, fieldOf(parameter, own[parameter.name])]));
   const overridable = fields.filter((_, i) => numbers[i].overridable);
@@ -186,14 +204,41 @@ function describe({ name: algorithm, parameters }) {
     ownFields: Object.fromEntries(overridable.map(([name, field]) => [name, { ...field, isRare: false, mayBeEmpty: true }])),
     hasDay: parameters.some(({ kind }) => kind === "clock"),
     choices: Object.fromEntries(parameters.filter(({ choices }) => choices).map(({ name, choices }) => [name, choices])),
+    textParameters,
     rule: (numbers, limit, zone) => {
-      const words = rule(numbers, limit, zone);
+      const words = (isText(limit) ? same : rule)(numbers, limit, zone);
       return numbers.reserve > 0 ? t("rules.reserve-rule", { n: numbers.reserve, rule: words }) : words;
     },
-    brief,
+    brief: (numbers, limit, zone) => (isText(limit) ? same : brief)(numbers, limit, zone),
     meaning,
   };
 }
+
+// fieldsOf returns the numbers of a limit: those of its algorithm and, if it is on repeated text,
+// of that.
+/** @param {{algorithm: string, per?: string}} limit @returns {Fields} */
+export function fieldsOf({ algorithm, per }) {
+  const { fields } = algorithmOf({ algorithm });
+  return { ...fields, ...Object.fromEntries(textParametersOf({ algorithm, per }, "count").map((parameter) => [parameter.name, textField(parameter)])) };
+}
+
+// textFieldsOf returns the numbers that a limit of an algorithm has if it is on repeated text.
+/** @param {{algorithm: string}} limit @returns {Fields} */
+export const textFieldsOf = ({ algorithm }) => fieldsOf({ algorithm, per: "text" });
+
+/** @param {Parameter} parameter @returns {Field} */
+const textField = (parameter) => ({ ...fieldOf(parameter), unit: t("rules.unit-characters"), isRare: false, usual: parameter.suggested });
+
+// switchesOf returns the names of what a limit has or hasn't, because it is on repeated text.
+/** @param {{algorithm: string, per?: string}} limit */
+export const switchesOf = (limit) => textParametersOf(limit, "switch").map(({ name }) => name);
+
+/** @param {{algorithm: string, per?: string}} limit @param {Parameter["kind"]} wanted */
+const textParametersOf = ({ algorithm, per }, wanted) => algorithmOf({ algorithm }).textParameters.filter(({ kind, scopes }) => kind === wanted && scopes.some((scope) => scope === per));
+
+// scopesOf returns the scopes that a limit of an algorithm can have in a channel.
+/** @param {{algorithm: string}} limit */
+export const scopesOf = (limit) => ["user", "channel", ...["user-text", "text"].filter((per) => textParametersOf({ ...limit, per }, "switch").length > 0)];
 
 /** @typedef {Listed["parameters"][number]} Parameter */
 
@@ -235,6 +280,10 @@ export function bytesOf({ algorithm, messages = 0 }) {
   const { state_bytes: bytes = 0, per_message: perMessage } = state.algorithms.find(({ name }) => name === algorithm) ?? {};
   return bytes + (perMessage ? 8 * messages : 0);
 }
+
+// times writes how often a message may be repeated: "once", "3 times".
+/** @param {number} n */
+const times = (n) => t("rules.times", { n });
 
 // every writes how often something happens: "every minute", "every 5 minutes".
 /** @param {number} time seconds */

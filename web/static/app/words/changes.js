@@ -22,7 +22,7 @@ const yesNo = (value) => (value ? t("rules.yes") : t("rules.no"));
 const writerOf = (known) => (/** @type {string} */ value) => known[value] ?? value;
 
 const modes = table({ observe: "rules.mode-observe", enforce: "rules.mode-enforce" });
-const scopes = table({ user: "rules.scope-user", "user-everywhere": "rules.scope-user-everywhere", channel: "rules.scope-channel", everywhere: "rules.scope-everywhere" });
+const scopes = table({ user: "rules.scope-user", "user-everywhere": "rules.scope-user-everywhere", channel: "rules.scope-channel", everywhere: "rules.scope-everywhere", "user-text": "rules.scope-user-text", text: "rules.scope-text" });
 
 // labels maps the last part of a key to its label.
 /** @type {Record<string, string>} */
@@ -32,6 +32,7 @@ const labels = table({
   reserve: "rules.change-reserve", slices: "rules.change-slices", reset_at: "rules.change-reset-at", period: "rules.change-period", first_day: "rules.change-first-day", timezone: "rules.change-timezone", title: "rules.change-title", mode: "rules.change-mode",
   count_throttled: "rules.change-count-throttled", per: "rules.change-per", exempt: "rules.change-exempt", exempt_messages: "rules.change-exempt-messages", ladder: "rules.change-ladder",
   strike_every: "rules.change-strike-every", forget_after: "rules.change-forget-after",
+  similar: "rules.change-similar", from_length: "rules.change-from-length", count_emotes: "rules.change-count-emotes", strikes: "rules.change-strikes",
 });
 
 // values maps it to the function that writes its values, and its default.
@@ -56,6 +57,10 @@ const values = {
   mode: { write: writerOf(modes), none: "enforce" },
   count_throttled: { write: yesNo, none: false },
   per: { write: writerOf(scopes), none: "user" },
+  similar: { write: yesNo, none: false },
+  from_length: { write: amount, none: 12 },
+  count_emotes: { write: yesNo, none: false },
+  strikes: { write: yesNo, none: false },
   exempt: { write: (roles) => plain(roles.map(roleName)), none: [] },
   exempt_messages: { write: (kinds) => plain(kinds.map(messageKindName)), none: [] },
   ladder: { write: (ladder) => plain(ladder.map(rungName)), none: [] },

@@ -14,7 +14,7 @@ import { durationText, nanoseconds } from "./lengths.js";
  */
 
 /** @type {(keyof Api.Limit)[]} */
-const others = ["timezone", "reset_at", "period", "first_day", "per", "count_throttled"];
+const others = ["timezone", "reset_at", "period", "first_day", "per", "similar", "from_length", "count_emotes", "strikes", "count_throttled"];
 
 // limitText writes a limit without its mode and its roles' numbers.
 /** @param {Api.Limit} limit */

@@ -15,8 +15,8 @@ const day = 86_400; // seconds
 export function textsOf(fields, source) {
   /** @type {Texts} */
   const texts = {};
-  for (const [name, { isLength, isRare, least, mayBeEmpty }] of Object.entries(fields)) {
-    const value = source[name] ?? (isRare || (least === 0 && !mayBeEmpty) ? least : "");
+  for (const [name, { isLength, isRare, usual, least, mayBeEmpty }] of Object.entries(fields)) {
+    const value = source[name] ?? usual ?? (isRare || (least === 0 && !mayBeEmpty) ? least : "");
     texts[name] = isLength && value !== "" ? lengthText(nanoseconds(String(value))) : String(value);
   }
   return texts;

@@ -4,7 +4,7 @@
 
 import { sentences, t } from "../../text/text.js";
 import { html, useEffect, useRef, useState } from "../../vendor/htm-preact.js";
-import { ruleOf } from "../../app/limits/rule.js";
+import { ruleOf } from "../../app/words/rules.js";
 import { Icon } from "../../app/widgets/icon.js";
 import { EditLane } from "../edit.js";
 import { played, setTraffic } from "../player.js";
