@@ -133,7 +133,7 @@ func (d *Dashboard) open(guard *chatguard.Guard, public *url.URL) error {
 	options := web.Options{
 		Live: live.Options{
 			Guard: guard, Policies: d.host.Policies, Controls: d.host.Controls, Records: d.host.Store,
-			Channels: d.channels, Database: d.host.Database, Metrics: set, Log: d.options.Logger,
+			Channels: d.channels, Database: d.host.Database, Repeats: d.host.Repeats.Of, Metrics: set, Log: d.options.Logger,
 		},
 		Access: access.Options{
 			Site: access.Site{PublicURL: public}, Authorize: d.holder, Sessions: d.host.Store.Tokens, WrongCode: signin.ErrCode, Now: guard.Now, Log: d.options.Logger,

@@ -215,7 +215,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 	options := web.Options{
 		Live: live.Options{
 			Guard: a.Guard, Policies: a.Host.Policies, Controls: a.Host.Controls, Records: store,
-			Channels: shown.channels, Unidentified: shown.unidentified, Connections: shown.connections, Database: a.Host.Database, ColorOf: a.Bot.ColorOf, Shared: a.node.State,
+			Channels: shown.channels, Unidentified: shown.unidentified, Connections: shown.connections, Database: a.Host.Database, Repeats: a.Host.Repeats.Of, ColorOf: a.Bot.ColorOf, Shared: a.node.State,
 			Metrics: a.metrics, Log: a.log,
 		},
 		Access: access.Options{

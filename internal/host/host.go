@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/repeats"
 )
 
 // Host is a Guard with its store. It is safe for concurrent use once Restore has returned. Get one
@@ -37,6 +38,9 @@ type Host struct {
 	// Policies are the channels' policies. Join sets Policies and Controls.
 	Policies *policies.Policies
 	Controls *control.Controls
+
+	// Repeats remembers who wrote the same text. Join sets it.
+	Repeats *repeats.Memory
 
 	// Restore sets these fields to the state at the start. Settings are the stored settings of
 	// channels, by ID and name. Changed are the IDs of the channels that people had changed.
@@ -102,7 +106,7 @@ func newHost(opts *persist.Options) *Host {
 
 // Join creates the Policies and Controls of a Guard. They are not in force before Restore.
 func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
-	h.guard, h.kept, h.options = guard, guard, o
+	h.guard, h.kept, h.options, h.Repeats = guard, guard, o, repeats.New(guard)
 	if h.IsMemory || o.StateElsewhere { // taking the Guard's rows would hide them from another store
 		if h.kept, err = chatguard.New(chatguard.DefaultPolicy(), nil); err != nil {
 			return err
@@ -143,6 +147,8 @@ func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err err
 	}
 	h.Controls.Restore(h.Settings)
 	h.Store.RecordTexts(h.guard.TextPrint)
+	h.guard.AddObserver(h.Repeats.Observe)
+	h.Store.RecordRepeats(h.Repeats.Of)
 	h.observe(h.Store)
 	return stats, nil
 }

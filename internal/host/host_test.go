@@ -218,3 +218,35 @@ func TestRestore_StrikesOfRoomThatEnforces(t *testing.T) {
 		}
 	})
 }
+
+// TestRepeats checks that the journal and the followers say how often a text was written.
+func TestRepeats(t *testing.T) {
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{
+		{Name: "copies", Per: chatguard.PerText, Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour},
+	}}, nil)
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "chatguard.db")
+	h := openFile(t, path)
+	restore(t, h, guard, Options{})
+	var entry chatguard.EntryID
+	for _, user := range []string{"anna", "berta"} {
+		v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: room, User: chatguard.User{ID: user}, Text: "the same text again"})
+		must(t, err)
+		entry = v.EntryID
+	}
+	want := journal.Repeats{Times: 1, People: 2, Window: "10m"}
+	check := func(when string, h *Host) {
+		t.Helper()
+		if e, ok, err := h.Store.Entry(t.Context(), entry); err != nil || !ok || e.Repeats != want {
+			t.Errorf("%s: %+v, %v, %v", when, e.Repeats, ok, err)
+		}
+	}
+	if got := h.Repeats.Of(entry); got != want {
+		t.Errorf("for the followers: %+v", got)
+	}
+	check("pending", h)
+	finish(t, h)
+	again := openFile(t, path)
+	check("stored", again)
+	must(t, again.Close())
+}

@@ -30,8 +30,17 @@ type Entry struct {
 	// have been due.
 	Penalty chatguard.Penalty `json:"penalty"`
 	Cost    int               `json:"cost"`
+	Repeats Repeats           `json:"repeats,omitzero"` // zero unless a limit on repeated text throttled it
 	Offence Offence           `json:"offence"`
 	Outcome Outcome           `json:"outcome"`
+}
+
+// Repeats says how often the text of a message was written that a limit on repeated text throttled.
+// Which texts are the same is as in that limit.
+type Repeats struct {
+	Times  int    `json:"times"`  // by the author in the window, this message included
+	People int    `json:"people"` // users who wrote it in the last ten minutes, the author included
+	Window string `json:"window"` // that of the limit, but at most ten minutes, such as "30s"
 }
 
 // Offence is the part of the verdict that a pardon needs and that the other fields of the Entry

@@ -20,13 +20,13 @@ type journalTable struct {
 
 // entryColumns are the columns of an entry in the order of entryValues and scanEntry.
 const entryColumns = `id, at, channel_id, user_id, login, display_name, message_id, text, limit_name, may_speak_at, reset_at, strikes, penalty,
-	cost, late, counted, series, new_strike, low, outcome_at, outcome_action, outcome_result, outcome_reason`
+	cost, late, counted, series, new_strike, low, repeat_times, repeat_people, repeat_window, outcome_at, outcome_action, outcome_result, outcome_reason`
 
 // An entry that already exists was stored by an earlier flush that nevertheless returned an error.
 // Only the entry's outcome can have changed since.
 var entryInsertion = statement.Insertion{
 	Into:    "journal (" + entryColumns + ")",
-	Columns: 23,
+	Columns: 26,
 	Conflict: `(id) DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
 		outcome_result = excluded.outcome_result, outcome_reason = excluded.outcome_reason`,
 }
@@ -34,7 +34,7 @@ var entryInsertion = statement.Insertion{
 func entryValues(args []any, e *journal.Entry) []any {
 	return append(args, int64(e.ID), e.At.UnixNano(), e.ChannelID, e.UserID, e.Login, e.DisplayName, e.MessageID, e.Text, e.Limit,
 		statement.OptionalTime(e.MaySpeakAt.Time), statement.OptionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
-		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike, e.Offence.Low,
+		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike, e.Offence.Low, e.Repeats.Times, e.Repeats.People, e.Repeats.Window,
 		e.Outcome.At.UnixNano(), journal.Action(e.Outcome.Action).String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
 
@@ -112,7 +112,7 @@ func eachEntry(ctx context.Context, db database, each func(journal.Entry), query
 func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 	err = rows.Scan(&e.ID, statement.Time(&e.At), &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
 		statement.Time(&e.MaySpeakAt.Time), statement.Time(&e.ResetAt), &e.Strikes, statement.Text(&e.Penalty), &e.Cost,
-		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &e.Offence.Low,
+		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &e.Offence.Low, &e.Repeats.Times, &e.Repeats.People, &e.Repeats.Window,
 		statement.Time(&e.Outcome.At), statement.Text((*journal.Action)(&e.Outcome.Action)), &e.Outcome.Result, &e.Outcome.Reason)
 	e.Outcome.Entry = e.ID
 	if len(e.Text) > journal.MaxText { // from an import

@@ -20,7 +20,8 @@ type queue struct {
 	// overflows.
 	wake chan struct{}
 
-	texts texts // set before the first message
+	texts   texts                                   // set before the first message
+	repeats func(chatguard.EntryID) journal.Repeats // set before the first message; nil if they are unknown
 
 	// settling is held while pending or taken records are changed or read. Its holder may lock mu.
 	// Decisions on messages never lock settling. They only add records at the end and drop records
@@ -89,6 +90,9 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	var entry *journal.Entry
 	if v.EntryID != 0 {
 		e := journal.NewEntry(*m, *v)
+		if q.repeats != nil {
+			e.Repeats = q.repeats(e.ID)
+		}
 		entry = &e
 	}
 	q.mu.Lock()

@@ -23,7 +23,7 @@ var retiring = []struct {
 	insert string
 	stays  int // records that never expire
 }{
-	{"journal", 72*time.Hour + 1, `INSERT INTO journal SELECT i, ?3, 'c1', 'u', 'login', 'name', 'm', 'text', 'burst', 0, 0, 1, 'delete', 0, 'delete', 'done', '', 1, 0, 0, 0, 0, 0 FROM n`, 0},
+	{"journal", 72*time.Hour + 1, `INSERT INTO journal SELECT i, ?3, 'c1', 'u', 'login', 'name', 'm', 'text', 'burst', 0, 0, 1, 'delete', 0, 'delete', 'done', '', 1, 0, 0, 0, 0, 0, 0, 0, '' FROM n`, 0},
 	{"timeline", timelineTime + 1, `INSERT INTO timeline SELECT 'c1', ?3, i, 'u', 'login', 1, 0, '', 0, '', '', NULL FROM n`, 0},
 	{"person", 72*time.Hour + 1, `INSERT INTO person SELECT 'c2', i, 'login', ?3, '', '', '' FROM n`, 0},
 	{"quarter_hour", quarterTime + 1, `INSERT INTO quarter_hour SELECT 'c2', i, ?3, 1 FROM n`, 0},

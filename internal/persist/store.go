@@ -100,6 +100,12 @@ func (s *Store) RecordTexts(print func(text string) chatguard.TextPrint) {
 	}
 }
 
+// RecordRepeats makes the journal record what repeats returns of the entries from now on. Call it
+// before the first message.
+func (s *Store) RecordRepeats(repeats func(chatguard.EntryID) journal.Repeats) {
+	s.queue.repeats = repeats
+}
+
 // Observe queues a message for the timeline. If the message was throttled or observed, it also
 // queues the journal entry. It has the signature of chatguard.Options.Observer, never blocks and
 // never accesses the disk. When the queue is full, Observe drops the oldest messages of the

@@ -412,7 +412,7 @@ func TestExport_LogDeleted(t *testing.T) {
 func TestExport_OlderVersionRefused(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, nil)
-	persisttest.Alter(t, path, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kinds; ALTER TABLE timeline DROP COLUMN print; PRAGMA user_version = 10")
+	persisttest.Alter(t, path, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kinds; ALTER TABLE timeline DROP COLUMN print; ALTER TABLE journal DROP COLUMN repeat_times; ALTER TABLE journal DROP COLUMN repeat_people; ALTER TABLE journal DROP COLUMN repeat_window; PRAGMA user_version = 10")
 	_, err := Export(ctx, path, io.Discard, nil)
 	wantError(t, err, path, "older version", "chatguard run")
 }

@@ -23,7 +23,7 @@ var lineKinds = []lineKind{
 	newKind[stateLine]("state", 3, "channel_id=channel user_id limit_name=limit data"),
 	newKind[entryLine]("journal", 1, `id at channel_id=channel user_id! login display_name message_id text limit_name=limit
 		may_speak_at? reset_at? strikes penalty cost late=offence.late counted=offence.counted series=offence.series
-		new_strike=offence.new_strike low=offence.low outcome_at=outcome.at outcome_action=outcome.action outcome_result=outcome.result
+		new_strike=offence.new_strike low=offence.low repeat_times=repeats.times repeat_people=repeats.people repeat_window=repeats.window outcome_at=outcome.at outcome_action=outcome.action outcome_result=outcome.result
 		outcome_reason=outcome.reason`),
 	newKind[revisionLine]("revision", 2, "channel_id=channel number author at policy!? changes!"),
 	newKind[auditLine]("audit", 1, "id at author action! channel_id=channel user_id detail!"),

@@ -41,6 +41,10 @@ type Options struct {
 	// observers get a message of that user. It must not wait. Nil means that no colors are known.
 	ColorOf func(channelID, userID string) string
 
+	// Repeats returns how often the text of a new journal entry's message was written. It must not
+	// wait. Nil means that it is unknown.
+	Repeats func(chatguard.EntryID) journal.Repeats
+
 	// Shared returns how this node shares limits, and whether the shared store answers. It is
 	// called every second and must not wait. Nil means that this node is alone.
 	Shared func() Shared
@@ -150,6 +154,9 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	if v.Throttled() {
 		now := m.opts.Guard.Now()
 		e := journal.NewEntry(msg, v)
+		if m.opts.Repeats != nil {
+			e.Repeats = m.opts.Repeats(e.ID)
+		}
 		m.board.put(e, color, msg.User.Roles, msg.Cost, now)
 		m.assumeSilence(&e, now)
 	} else {

@@ -64,6 +64,8 @@ type Throttled struct {
 
 	MessageID string `json:"message_id"` // platform's ID of the last message; may be empty
 	Text      string `json:"text"`       // beginning of the last message
+
+	Repeats journal.Repeats `json:"repeats,omitzero"` // of the last message
 }
 
 // Act is a change that a person made to a user, such as a pardon or the end of a timeout.
@@ -85,7 +87,7 @@ func (t *Throttled) setEntry(e journal.Entry, color string, roles chatguard.Role
 	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)
 	t.Color, t.Roles = strings.Clone(color), slices.Clone(roles)
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
-	t.Penalty, t.Outcome = e.Penalty, e.Outcome
+	t.Penalty, t.Outcome, t.Repeats = e.Penalty, e.Outcome, e.Repeats
 	t.Observed = e.Outcome.Result == journal.Observed
 	t.MessageID, t.Text = strings.Clone(e.MessageID), strings.Clone(hostile.Clip(e.Text, maxRowText))
 	t.Count++
