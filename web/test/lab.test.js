@@ -8,7 +8,7 @@ import { createQueue } from "../static/lab/engine.js";
 import { closest, readField, stops, withPeriod } from "../static/lab/fields.js";
 import { createTally } from "../static/lab/figures.js";
 import { nameOf } from "../static/lab/names.js";
-import { groups, untilWithin } from "../static/lab/schedule.js";
+import { groups, textsFrom, untilWithin } from "../static/lab/schedule.js";
 import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
 import { extraOf, nextAfter, stripOf } from "../static/lab/tape.js";
@@ -187,6 +187,15 @@ test("recorded: a start in a link is shown until another part is chosen", () => 
 });
 
 const lanes = [{ id: 1, limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "1m30s" }, { name: "daily", algorithm: "daily-window", messages: 300, per: "user-everywhere" }] }];
+
+test("schedule: from when on the texts of recorded traffic are known", () => {
+  const repeats = [{ id: 1, name: "", limits: [{ name: "copies", algorithm: "token-bucket", per: "text" }] }], usual = [{ id: 1, name: "", limits: [{ name: "burst", algorithm: "token-bucket" }] }];
+  const piece = (made, kind = "recorded") => ({ from: 0, until: Infinity, traffic: { kind }, made });
+  const old = { at: 5, user_id: "1" }, known = { at: 7, user_id: "1", print: "AAA" };
+  assert.equal(textsFrom(repeats, piece([old, known, old])), 7);
+  assert.equal(textsFrom(repeats, piece([old])), 0);
+  for (const [lanes, of] of [[usual, piece([old])], [repeats, piece([known, old])], [repeats, piece([])], [repeats, piece([old], "chat")], [repeats, null]]) assert.equal(textsFrom(lanes, of), -1);
+});
 
 test("limits: only a week has a first day, and a day is the default", () => {
   const daily = { name: "daily", algorithm: "daily-window", messages: 300 };

@@ -13,6 +13,7 @@ import { request } from "../app/core/api.js";
  * @property {string} [login]
  * @property {string[]} [roles]
  * @property {number} [cost]
+ * @property {string} [print] identifies the text, if it is known
  */
 
 /**

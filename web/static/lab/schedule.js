@@ -138,6 +138,15 @@ const grantsOf = (ids, grants) => grants.filter(({ lane }) => ids.includes(lane)
 /** @param {Lane[]} lanes @param {Message[]} messages @param {Answer} answer @param {Pick<Scene, "start" | "grants">} of @returns {Tape} */
 const tapeOf = (lanes, messages, answer, { start, grants }) => new Map(lanes.map(({ id }, i) => [id, stripOf(messages, answer.lanes[i], start, grantsOf([id], grants))]));
 
+// textsFrom returns from when on the texts of recorded traffic are known, in Unix ms; 0 if none is
+// known, and -1 if nobody needs to be told.
+/** @param {Lane[]} lanes @param {Piece | null | undefined} of */
+export function textsFrom(lanes, of) {
+  const counts = lanes.some(({ limits }) => limits.some(({ per }) => per === "text" || per === "user-text"));
+  if (!counts || !of || !kinds[of.traffic.kind].isRecorded || of.made.length === 0 || of.made[0].print) return -1;
+  return of.made.find(({ print }) => print)?.at ?? 0;
+}
+
 // startPiece returns a new piece of traffic, or null if it is sent by hand or its numbers are
 // wrong.
 /** @param {Traffic} traffic @param {number} from @returns {Piece | null} */
