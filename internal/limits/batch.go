@@ -40,7 +40,7 @@ func (t *Table) judgeBatch(cases []Case) (open bool) {
 		if !p.found || p.key&namedKey != 0 || !p.shard.holds(p.slot, p.key) {
 			p.find() // an earlier case may have changed the row
 		}
-		p.judge(&c.Request, &c.Decision, nil)
+		p.judge(&c.Request, &c.Decision)
 	}
 	unlockAll(shards)
 	return true

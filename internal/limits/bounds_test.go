@@ -227,7 +227,7 @@ func TestTidy_IsInvisible(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := drawLimits(rt, algorithms[rapid.IntRange(0, len(algorithms)-1).Draw(rt, "algorithm")].name)
 		for i := range limits {
-			limits[i].Scope = PerUser
+			limits[i].Scope, limits[i].Text, limits[i].Strikes = PerUser, SameText{}, false
 		}
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Duration(rapid.SampledFrom([]int64{20e9, 1800e9}).Draw(rt, "forget"))}
 		sets := mustCompile(rt, limits, strikes)

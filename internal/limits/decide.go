@@ -45,24 +45,34 @@ func (t *Table) judgeAny(user string, q *Request, d *Decision, others []Place) (
 	if !t.lock(user, &p) {
 		return false
 	}
-	p.find()
-	p.judge(q, d, others)
+	if len(others) > 0 {
+		p.judgeWith(q, d, others)
+	} else {
+		p.find()
+		p.judge(q, d)
+	}
 	p.shard.mu.Unlock()
 	return true
 }
 
-// judge judges a message whose author's row has been looked up.
-func (p *place) judge(q *Request, d *Decision, others []Place) {
-	if !p.found {
-		if q.Exempt {
-			d.setAllowed(p.shard.set, q.At)
-			d.Exempt = true
-			return
-		}
-		p.make(q.At)
+// prepare makes the missing row of a message's author. It returns false if no row is needed,
+// because the message is exempt: then it decides that.
+func (p *place) prepare(q *Request, d *Decision) bool {
+	if p.found {
+		return true
 	}
-	if len(others) > 0 {
-		p.judgeWith(q, d, others)
+	if q.Exempt {
+		d.setAllowed(p.shard.set, q.At)
+		d.Exempt = true
+		return false
+	}
+	p.make(q.At)
+	return true
+}
+
+// judge judges a message whose author's row has been looked up.
+func (p *place) judge(q *Request, d *Decision) {
+	if !p.prepare(q, d) {
 		return
 	}
 	if s, row := p.shard, p.shard.row(p.slot); s.set.isPlain(row, q) {
@@ -79,42 +89,50 @@ func (p *place) judge(q *Request, d *Decision, others []Place) {
 	p.recordChange(&accounts[0])
 }
 
-// judgeWith judges with the limits of the other places, which it locks one after another.
+// judgeWith judges with the limits of the other places, whose shards it locks one after another.
 func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
-	if len(others) < int(PerUserText) { // without limits on repeated text, which need more memory
-		var places [PerUserText]place
-		var accounts [PerUserText]account
-		p.judgeIn(places[:], accounts[:], q, d, others)
+	if len(others) < fewPlaces {
+		var places [fewPlaces - 1]place
+		var accounts [fewPlaces]account
+		p.judgeIn(places[:len(others)], accounts[:1+len(others)], q, d, others)
 		return
 	}
-	var places [MaxSets]place
+	var places [MaxSets - 1]place
 	var accounts [MaxSets]account
-	p.judgeIn(places[:], accounts[:], q, d, others)
+	p.judgeIn(places[:len(others)], accounts[:1+len(others)], q, d, others)
 }
 
-// judgeIn is judgeWith in memory that is large enough for all places.
+// fewPlaces is how many rows most messages use at most. More need more memory, which takes time to
+// clear.
+const fewPlaces = 4
+
+// judgeIn is judgeWith in memory for the other places, and for all accounts. It first locks all
+// shards, so that it then waits for memory once instead of once for each row.
 func (p *place) judgeIn(places []place, accounts []account, q *Request, d *Decision, others []Place) {
-	places[0] = *p
-	for i, other := range others {
-		o := &places[i+1]
-		other.lock(o)
-		if o.find(); !o.found {
-			o.make(q.At)
+	for i := range others {
+		others[i].lock(&places[i])
+	}
+	p.prefetch()
+	for i := range places {
+		places[i].prefetch()
+	}
+	if p.find(); p.prepare(q, d) {
+		p.open(&accounts[0], q)
+		for i := range places {
+			places[i].find()
+			places[i].openOrNew(&accounts[i+1], q)
+			accounts[i+1].order = others[i].Order
+		}
+		var h hearing
+		h.accounts, h.request, h.decision = accounts, q, d
+		h.judge()
+		p.recordChange(&accounts[0])
+		for i := range places {
+			places[i].recordChange(&accounts[i+1])
 		}
 	}
-	h := hearing{accounts: accounts[:1+len(others)], request: q, decision: d}
-	for i := range h.accounts {
-		places[i].open(&accounts[i], q)
-		if i > 0 {
-			accounts[i].order = others[i-1].Order
-		}
-	}
-	h.judge()
-	for i := range h.accounts {
-		places[i].recordChange(&accounts[i])
-		if i > 0 {
-			places[i].shard.mu.Unlock()
-		}
+	for i := range places {
+		places[i].shard.mu.Unlock()
 	}
 }
 
@@ -152,9 +170,7 @@ func (o Place) copy(q *Request) (a account) {
 	}
 	if !p.found {
 		set := p.shard.set
-		row := make([]uint64, set.width)
-		copy(row, set.fresh)
-		return account{set: set, row: row, rules: set.rulesIn(q.Zone, q.Roles.in(set.roles)), order: o.Order}
+		return account{set: set, row: slices.Clone(set.newRow()), rules: set.rulesIn(q.Zone, q.Roles.in(set.roles)), order: o.Order}
 	}
 	p.open(&a, q)
 	a.order = o.Order

@@ -28,7 +28,7 @@ func drawPast(rt *rapid.T) *past {
 	}).Draw(rt, "beginning")}
 	p.limits = drawLimits(rt, rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name)
 	for i := range p.limits {
-		p.limits[i].Scope = PerUser
+		p.limits[i].Scope, p.limits[i].Text, p.limits[i].Strikes = PerUser, SameText{}, false
 	}
 	p.strikes = Strikes{
 		Every: 10 * time.Second, Forget: rapid.SampledFrom([]time.Duration{30 * time.Minute, 0}).Draw(rt, "forget"),

@@ -80,9 +80,16 @@ type account struct {
 	// order maps limit names to the index in the policy, if the limits were compiled for another
 	// policy.
 	order   map[string]int
-	at      int64 // when the message counts: never before last use
+	at      int64  // when the message counts: never before last use
+	missing *place // of the row, if it has to be added before a change; nil for nearly every row
 	changed bool
 	pinned  bool // a store must receive the change
+}
+
+// add adds the missing row, as of the given time.
+func (a *account) add(at int64) {
+	a.missing.make(at)
+	a.row, a.missing = a.missing.shard.row(a.missing.slot), nil
 }
 
 // hearing is one decision: the request and all accounts that it uses. The first account is the
@@ -156,6 +163,9 @@ func (q *Request) countsAt(row []uint64) int64 {
 func (a *account) arrive(q *Request) {
 	a.at = q.countsAt(a.row)
 	if a.at < int64(a.row[wordLast]) {
+		if a.missing != nil {
+			a.add(q.At)
+		}
 		a.rewind(a.at)
 	}
 }
@@ -286,8 +296,12 @@ func (h *hearing) spendAll() {
 	d.Taken = h.cost
 	first := 0 // index of the limit to report
 	for k := range h.accounts {
-		if h.accounts[k].set.special {
-			h.prepare(&h.accounts[k])
+		a := &h.accounts[k]
+		if a.missing != nil {
+			a.add(h.request.At)
+		}
+		if a.set.special {
+			h.prepare(a)
 		}
 	}
 	if d.Observed {
@@ -374,6 +388,9 @@ func (h *hearing) chargeAll() (charged bool) {
 			r := &a.rules[i]
 			if !r.countThrottled {
 				continue
+			}
+			if a.missing != nil {
+				a.add(h.request.At)
 			}
 			counted := a.charge(r, h.cost, h.request.Roles)
 			if !charged || counted < d.Counted {

@@ -137,7 +137,7 @@ func TestPardonAll_EqualsPardoningEach(t *testing.T) {
 		algorithm := rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name
 		limits := drawLimits(rt, algorithm)
 		for i := range limits {
-			limits[i].Scope = PerUser
+			limits[i].Scope, limits[i].Text, limits[i].Strikes = PerUser, SameText{}, false
 		}
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Minute, Ladder: []int64{0, 20 * nanosPerSecond, UntilRetry}}
 		whole, each := newTableWithStrikes(t, strikes, limits...), newTableWithStrikes(t, strikes, limits...)

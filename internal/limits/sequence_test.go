@@ -51,6 +51,11 @@ func (w *world) sendAll() {
 	for _, w.oracle.text = range plainTexts {
 		for _, user := range w.users {
 			w.send(user, Request{At: w.now, Cost: 1})
+			for _, group := range w.oracle.groups() { // also of a throttled message
+				if err := w.tables[group].edit(w.oracle.key(group, user).user, w.now, func(*account) {}); err != nil {
+					w.rt.Fatal(err)
+				}
+			}
 		}
 	}
 }

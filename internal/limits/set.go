@@ -217,8 +217,10 @@ func (s *Set) SetOwner(owner any) { s.Owner, s.noted.Owner = owner, owner }
 // addUnsent adds the words for what wasn't sent yet, after the limits.
 func (s *Set) addUnsent() {
 	s.unsent = s.width
-	s.width += 3
+	s.width += unsentWords
 }
+
+const unsentWords = 3
 
 // hasUnsent reports whether a row has something that wasn't sent yet.
 func (s *Set) hasUnsent(row []uint64) bool {
@@ -320,6 +322,17 @@ func (s *Set) withRoom(needed []int) *Set {
 		roomy.addUnsent()
 	}
 	return &roomy
+}
+
+// noWords is the row of a new user in most sets. It must not be changed.
+var noWords [MaxRow + unsentWords]uint64
+
+// newRow returns the row of a new user, which must not be changed.
+func (s *Set) newRow() []uint64 {
+	if s.fresh != nil {
+		return s.fresh
+	}
+	return noWords[:s.width:s.width]
 }
 
 // origin returns the set without additional room.

@@ -151,6 +151,24 @@ func (p *place) add() {
 	}
 }
 
+// prefetch starts to load the row into the processor's cache. The shard must be locked.
+func (p *place) prefetch() {
+	if n := p.shard.len(); n > 0 {
+		p.shard.prefetch(home(p.hash, n))
+	}
+}
+
+// openOrNew is open for a row that may be missing. The account of a missing row is that of a new
+// user, and is added when something is spent.
+func (p *place) openOrNew(a *account, q *Request) {
+	if p.found {
+		p.open(a, q)
+		return
+	}
+	set := p.shard.set
+	a.set, a.row, a.rules, a.missing = set, set.newRow(), set.rulesIn(q.Zone, q.Roles.in(set.roles)), p
+}
+
 // open prepares the account of the row for a decision.
 func (p *place) open(a *account, q *Request) {
 	s := p.shard
