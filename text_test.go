@@ -371,8 +371,10 @@ func TestRepeatedText_UserIDs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if own := say(t, g, "7", pasted); !own.Allowed || own.Remaining != 0 {
-		t.Errorf("then the author's second message: %+v", own)
+	for i, want := range []string{"", "again"} {
+		if own := say(t, g, "7", pasted); own.Limit != want {
+			t.Errorf("then the author's message %d: %+v", i+2, own)
+		}
 	}
 }
 

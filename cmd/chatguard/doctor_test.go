@@ -159,7 +159,8 @@ problem  database       database FOLDER/chatguard.db: it is damaged, or not a da
                         restore a backup, move it away to start with an empty one, or set another file`},
 		"a database of an older version": {func(p *patient) {
 			p.runOnce()
-			alterDatabase(p.T, p.config.Database, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kinds; PRAGMA user_version = 10")
+			alterDatabase(p.T, p.config.Database, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kinds; "+
+				"ALTER TABLE timeline DROP COLUMN print; ALTER TABLE journal DROP COLUMN repeat_times; ALTER TABLE journal DROP COLUMN repeat_people; ALTER TABLE journal DROP COLUMN repeat_window; PRAGMA user_version = 10")
 		}, `
 note     database       FOLDER/chatguard.db is from an older version: ` + "`chatguard run`" + ` keeps a copy and upgrades it
 ok       database       FOLDER/chatguard.db, not in use`},
