@@ -26,12 +26,12 @@ type channels struct {
 
 	maxMemory int64           // of each table
 	budget    *limits.Budget  // of all tables
-	// dropped counts users, and droppedTexts texts.
-	dropped, droppedTexts limits.Dropped
 	rows      *sharing.Rows   // nil without Options.Shared
 	exact     bool            // the rows decide, not those in the tables
 	textKey   fingerprint.Key // of prints
 	sharesKey bool            // textKey is Options.TextKey, not a random one
+
+	dropped, droppedTexts limits.Dropped // users, and texts
 
 	changing sync.Mutex // held while a policy changes
 	adding   sync.Mutex // held while channels are added or removed

@@ -151,12 +151,16 @@ func (e *exporter) writeKind(ctx context.Context, kind *lineKind) (err error) {
 	l := kind.empty() // one line serves all rows: each row sets every field
 	into := kind.scanners(l)
 	entry, _ := l.(*entryLine)
+	usage, _ := l.(*stateLine)
 	for rows.Next() {
 		if ctx.Err() != nil {
 			return ctx.Err() // rows notices the context's end later
 		}
 		if err := rows.Scan(into...); err != nil {
 			return fmt.Errorf("row %d of table %s can't be read: %w", e.rows+1, kind.name, err)
+		}
+		if usage != nil && usage.isOfText() {
+			continue // a hash means nothing without the installation's key
 		}
 		if entry != nil {
 			entry.Outcome.Entry = entry.ID // the table stores this ID only once
