@@ -21,8 +21,14 @@ var (
 		"the new overlay looks great", "I learned so much today", "see you tomorrow, good night", "what are we baking next?",
 	}
 	reactions = []string{"haha", "wow", "nice", "gg", "LETS GO", "oh no", "yes!", "phew", "hehe", "so good", "no way", "welcome!", "same here", "aww"}
-	faces     = []string{"", "", "", " :)", " :D", " <3", " ^^", " !!", " \U0001F389", " \U0001F33B", " \U0001F989"}
-	hosting   = []string{
+	// openings are what chatters begin a remark with, each with their own. So two of them rarely
+	// write the same.
+	openings = []string{
+		"", "honestly, ", "by the way, ", "okay, ", "hey, ", "wow, ", "listen, ", "well, ", "oh, ", "hm, ", "friends, ", "chat, ", "folks, ", "you know, ",
+		"I mean, ", "look, ", "for real, ", "no joke, ", "believe me, ", "just saying, ",
+	}
+	faces   = []string{"", "", "", " :)", " :D", " <3", " ^^", " !!", " \U0001F389", " \U0001F33B", " \U0001F989"}
+	hosting = []string{
 		"welcome in, everyone", "thank you for the kind words", "the poll is open", "short break in ten minutes", "that was all luck",
 		"we do the garden after this", "hydrate, friends", "I read every one of your messages", "same time tomorrow", "left it is, then",
 	}
@@ -41,11 +47,11 @@ func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
 
 func decorate(r *rand.Rand, text string) string { return text + pick(r, faces) }
 
-func chatterText(r *rand.Rand) string {
+func chatterText(r *rand.Rand, opening string) string {
 	if r.IntN(3) == 0 {
 		return decorate(r, pick(r, reactions))
 	}
-	return decorate(r, pick(r, remarks))
+	return decorate(r, opening+pick(r, remarks))
 }
 
 func hostText(r *rand.Rand) string { return decorate(r, pick(r, hosting)) }

@@ -70,7 +70,8 @@ func (p *script) enterChatter(mean time.Duration) {
 		line = p.visitors.next()
 		line.First = true
 	}
-	s := &speaker{line: line, text: chatterText, sways: true}
+	opening := openings[p.entered%len(openings)]
+	s := &speaker{line: line, text: func(r *rand.Rand) string { return chatterText(r, opening) }, sways: true}
 	excited := 0 // number of messages that will follow quickly
 	s.gap = func(r *rand.Rand) time.Duration {
 		if p.cast.surges && excited == 0 && r.IntN(excitement) == 0 {

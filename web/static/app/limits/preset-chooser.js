@@ -8,7 +8,7 @@ import { choosePreset, undoPreset } from "./draft-edits.js";
 import { presets, samePresets } from "./presets.js";
 import { Icon } from "../widgets/icon.js";
 import { bytesPerUser, knownLimits } from "../words/known-limits.js";
-import { lowered } from "../words/roles.js";
+import { capitalised, lowered } from "../words/roles.js";
 import { briefOf } from "../words/rules.js";
 import { isShared, sharers } from "../words/scopes.js";
 /** @import { TextKey } from "../../text/text.js" */
@@ -29,7 +29,7 @@ export function PresetChooser({ form }) {
       <ul>
         ${samePresets().map((preset) => html`
           <${Choice} preset=${preset} form=${form}>
-            <span>${preset.limits.map((limit) => commas([sharers[limit.per], limit.similar && t("rules.same-similar")]))}</span>
+            <span class="muted">${preset.limits.map((limit) => t("shell.sentence", { what: capitalised(commas([sharers[limit.per], limit.similar && t("rules.same-similar")])) }))}</span>
             <span class="muted">${preset.about}</span>
           <//>`)}
       </ul>
