@@ -1,0 +1,45 @@
+//go:build browser
+
+package main
+
+import (
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/demo"
+)
+
+// TestDemo_SameText adds both limits on repeated messages, and checks that they throttle a person who
+// repeats a message, and the raiders who paste the same ones, and that the pages say so.
+func TestDemo_SameText(t *testing.T) {
+	d := openDemo(t)
+	d.showPage("limits", "#choose-preset")
+	d.Click("#choose-preset")
+	d.See(`document.querySelector("#preset-no-repeats")`)
+	d.Click("#preset-no-repeats")
+	d.See(`[...document.querySelectorAll(".limit .rule")].at(-1).textContent === "The same message once in any 30 seconds"`)
+	d.Click("#preset-copy-paste")
+	d.See(`[...document.querySelectorAll(".limit .rule")].at(-1).textContent === "The same message 3 times in any 30 seconds"`)
+	d.Accessible()
+	d.Click("#save")
+	d.See(`document.querySelector(".note.good")`)
+
+	for _, text := range []string{"who wants to see my drawing?", "Who wants to see my DRAWING!!! 2"} {
+		if _, err := d.twitch.Say(faketwitch.Line{Channel: demo.First, Login: "copyist", DisplayName: "Copyist", Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.showPage("now?limit=no-repeats", `.row[data-user="`+d.twitch.UserID("copyist")+`"]`)
+	d.See(`[...document.querySelectorAll(".row .left")].some((left) => left.textContent.startsWith("same message in"))`)
+	d.Accessible()
+
+	d.showPage("people?user="+d.twitch.UserID("copyist"), ".same-text")
+	d.See(`document.querySelector(".same-text").textContent.includes("The same message 3 times in any 30 seconds, everybody’s same message, similar ones, too")`)
+	d.See(`document.querySelector(".why").textContent.startsWith("Copyist may write now")`)
+	d.See(`document.querySelector(".entry .limit").textContent === "no-repeats"`)
+	d.Accessible()
+
+	d.crowd.Raid()
+	d.showPage("now?limit=copy-paste", "main")
+	d.See(`document.querySelectorAll("main .row").length >= 5`)
+}
