@@ -7,8 +7,8 @@ import (
 )
 
 // Budget is memory that several tables share. If it is used up, a new user replaces users of the
-// largest table, so users of smaller tables stay. It is safe for concurrent use. Create one with
-// NewBudget.
+// largest table, so users of smaller tables stay. A table of repeated texts counts textShare times
+// for that. A Budget is safe for concurrent use. Create one with NewBudget.
 type Budget struct {
 	max  int64
 	used atomic.Int64
@@ -105,17 +105,25 @@ func (b *Budget) count(t *Table, bytes int64) {
 	}
 }
 
+// claim returns how large a table is for findLargest.
+func (t *Table) claim() int64 {
+	if t.isText() {
+		return textShare * t.counted.Load()
+	}
+	return t.counted.Load()
+}
+
 // findLargest returns a table that is probably the largest, and at least as large as t. Each call
 // looks at some further tables.
 func (b *Budget) findLargest(t *Table) *Table {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.largest == nil || t.counted.Load() > b.largest.counted.Load() {
+	if b.largest == nil || t.claim() > b.largest.claim() {
 		b.largest = t
 	}
 	for range min(compared, len(b.tables)) {
 		b.next = (b.next + 1) % len(b.tables)
-		if t := b.tables[b.next]; t.counted.Load() > b.largest.counted.Load() {
+		if t := b.tables[b.next]; t.claim() > b.largest.claim() {
 			b.largest = t
 		}
 	}

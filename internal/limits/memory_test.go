@@ -82,6 +82,63 @@ func TestMemory_Bounded(t *testing.T) {
 	}
 }
 
+// useText calls use with the place of the row of a text.
+func (t *Table) useText(n uint64, use func(p *place)) {
+	var p place
+	t.fillText(Hash{n * 0x9E3779B97F4A7C15 &^ namedKey, n}, &p)
+	p.shard = t.lockHash(p.hash)
+	defer p.shard.mu.Unlock()
+	p.find()
+	use(&p)
+}
+
+// judgeText judges a message that uses only the row of a text.
+func (t *Table) judgeText(n uint64, at int64) {
+	t.useText(n, func(p *place) { p.judge(&Request{At: at, Cost: 1}, new(Decision)) })
+}
+
+// A million texts fit into 100 MB. With less memory, and 100,000 new texts a second, the last ones
+// are remembered.
+func TestMemory_Texts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills memory")
+	}
+	const texts, most = 1_000_000, 100_000_000
+	for _, limit := range []Limit{bucket(2, time.Minute), window("user-window", 3, time.Minute), window("sliding-log", 3, time.Minute)} {
+		t.Run(limit.Name, func(t *testing.T) {
+			set := compileSets(t, Strikes{}, limit.withScope(PerText))[PerUserText]
+			table := NewTable(set, most, new(Dropped))
+			before := heap()
+			for i := range uint64(texts) {
+				table.judgeText(i, nanos(0))
+			}
+			if got, counted := heap()-before, table.bytesFor(texts, table.set.width); got > most || counted > most || table.Users() != texts {
+				t.Errorf("%d texts take %d bytes, %d counted", table.Users(), got, counted)
+			}
+			runtime.KeepAlive(table)
+			table = NewTable(set, most/100, new(Dropped))
+			for i := range uint64(texts) {
+				table.judgeText(i, nanos(0)+int64(i)*10_000)
+			}
+			_, evicted, held := table.countDropped()
+			if users := table.Users(); users < texts/100 || int64(users)+evicted != texts || held != 0 {
+				t.Errorf("%d texts are remembered; %d evicted, of which %d held", users, evicted, held)
+			}
+			last := 0
+			for i := range uint64(1000) {
+				table.useText(texts-1000+i, func(p *place) {
+					if p.found {
+						last++
+					}
+				})
+			}
+			if last < 990 { // samples decide which one is evicted
+				t.Errorf("%d of the last 1000 texts are remembered", last)
+			}
+		})
+	}
+}
+
 // A change to wider rows keeps as many users as fit. It keeps throttled users first, and then the
 // users who wrote most recently.
 func TestMemory_WiderRows(t *testing.T) {

@@ -25,9 +25,13 @@ const (
 	MaxFromLength = 500
 )
 
+// textShare is how much more memory users may take than repeated texts. Anybody can make up texts,
+// so they must not replace users.
+const textShare = 5
+
 // TextMemory returns the memory of a table of repeated texts, if that of the users may have the given
 // number of bytes.
-func TextMemory(users int64) int64 { return max(1, users/5) }
+func TextMemory(users int64) int64 { return max(1, users/textShare) }
 
 // compileText checks the parameters of limits on repeated text, and fills in what they leave out.
 func (l *Limit) compileText() error {

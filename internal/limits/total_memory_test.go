@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard"
 )
@@ -45,6 +46,50 @@ func TestMaxTotalMemory(t *testing.T) {
 	g.ForgetChannel("larger")
 	if m := g.Memory(); m.Users != 1001 || m.Bytes < 1000*77 || m.Bytes > 400_000 {
 		t.Errorf("after the large rooms of %d users: %+v", before, m)
+	}
+}
+
+// fillTexts makes that many different messages be sent in a room, by one user after another of a
+// hundred.
+func fillTexts(t *testing.T, g *chatguard.Guard, room string, texts int) {
+	t.Helper()
+	for i := range texts {
+		m := chatguard.Message{ChannelID: room, User: chatguard.User{ID: strconv.Itoa(2_000_000 + i%100)}, Text: fmt.Sprintf("this is the text number %d of all", i), SentAt: late.Add(time.Duration(i) * time.Microsecond)}
+		if _, err := g.Check(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// late is when texts are sent: after other messages.
+var late = time.Date(2026, 1, 5, 12, 0, 2, 0, time.UTC)
+
+// Texts that somebody makes up don't replace the users of rooms, however many they are. The last
+// ones are remembered.
+func TestMaxTotalMemory_Texts(t *testing.T) {
+	const most = 1 << 20
+	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{chatguard.TokenBucketLimit("burst", 1000, time.Hour), chatguard.UserWindowLimit("copies", 1, time.Hour)}
+		p.Limits[1].Per = chatguard.PerText
+	}, &chatguard.Options{MaxTotalMemory: most})
+	fillRoom(t, g, "large", 9_000, 1) // two thirds of the memory
+	before := g.Memory()
+	fillTexts(t, g, "texts", 60_000)
+	m := g.Memory()
+	if lost := m.Evicted - before.Evicted; m.Bytes > most+most/8 || lost > 0 || m.TextsEvicted < 40_000 || m.Texts < 500 {
+		t.Errorf("with many texts: %+v, before them %+v", m, before)
+	}
+	for i, allowed := range map[int]bool{0: true, 59_999: false} {
+		v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "texts", User: chatguard.User{ID: "9"}, Text: fmt.Sprintf("this is the text number %d of all", i), SentAt: late.Add(time.Second)})
+		if err != nil || v.Allowed != allowed {
+			t.Errorf("text %d again: %+v, %v", i, v, err)
+		}
+	}
+	for i := range 30 {
+		fillRoom(t, g, fmt.Sprint("more", i), 600, 1)
+	}
+	if m := g.Memory(); m.Bytes > most+most/8 || m.Users < 9_000 || m.Texts > 2_000 {
+		t.Errorf("after more users: %+v", m)
 	}
 }
 
