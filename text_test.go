@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -371,10 +372,8 @@ func TestRepeatedText_UserIDs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for i, want := range []string{"", "again"} {
-		if own := say(t, g, "7", pasted); own.Limit != want {
-			t.Errorf("then the author's message %d: %+v", i+2, own)
-		}
+	for _, want := range []string{"", "again"} {
+		wantLimit(t, say(t, g, "7", pasted), want)
 	}
 }
 
@@ -432,5 +431,73 @@ func TestRepeatedText_StrangeTexts(t *testing.T) {
 		if v := say(t, g, name, text); v.Limit != want || v.Print.IsZero() != (want == "") {
 			t.Errorf("%s: %+v", name, v)
 		}
+	}
+}
+
+// Limits on repeated text may come, go and change while messages are judged, given back and saved.
+func TestRepeatedText_ConcurrentChanges(t *testing.T) {
+	again, copies, similar, longer := repeats("again", PerUserText), repeats("copies", PerText), repeats("similar", PerText), repeats("again", PerUserText)
+	similar.Similar, longer.FromLength = true, 20
+	g := textGuard(t)
+	ctx := t.Context()
+	message := func(i int) Message {
+		return Message{ChannelID: fmt.Sprint(i % 2), User: User{ID: fmt.Sprint(i % 5)}, Text: fmt.Sprint(pasted, i%7)}
+	}
+	var working sync.WaitGroup
+	for k, work := range []func(i int) error{
+		func(i int) error {
+			v, err := g.Check(ctx, message(i))
+			if err == nil && i%3 == 0 {
+				err = g.Refund(ctx, v)
+			}
+			return err
+		},
+		func(i int) error {
+			verdicts := make([]Verdict, 5)
+			return g.CheckAll(ctx, []Message{message(i), message(i), message(i + 1), message(i + 2), message(i)}, verdicts)
+		},
+		func(i int) error { return second(g.Peek(ctx, message(i))) },
+		func(i int) error {
+			batch := g.State().Dirty()
+			for row := range batch.Rows() {
+				if _, err := g.State().Forgotten(row, textStart); err != nil {
+					return err
+				}
+			}
+			if i%2 == 0 {
+				batch.Confirm()
+			} else {
+				batch.Release()
+			}
+			return nil
+		},
+		func(i int) error {
+			g.State().DirtyAll()
+			if g.Rewind(textStart); i%5 == 0 {
+				g.ForgetChannel(fmt.Sprint(i % 2))
+			}
+			return nil
+		},
+		func(i int) error {
+			lists := [][]Limit{{again, copies}, {copies, again}, {similar, longer}, nil, {copies, longer}, {longer, similar, copies}}
+			return g.SetPolicy(Policy{Limits: append([]Limit{TokenBucketLimit("burst", 100, time.Second)}, lists[i%len(lists)]...)})
+		},
+	} {
+		working.Go(func() {
+			for i := range 300 {
+				if err := work(k + i); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	working.Wait()
+	g.ForgetChannel("1")
+	if err := g.SetPolicy(Policy{Limits: []Limit{again}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"", "", "again"} {
+		wantLimit(t, say(t, g, "9", pasted), want)
 	}
 }

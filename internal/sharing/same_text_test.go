@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,5 +222,64 @@ func TestSameText_LimitsChangeDuringSwap(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		})
+	}
+}
+
+// Limits on repeated text may come, go and change on each node while messages are judged, given back
+// and exchanged.
+func TestSameText_ConcurrentChanges(t *testing.T) {
+	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+		server := newFakeServer()
+		var guards []*chatguard.Guard
+		for i := range 2 {
+			node := &fakeShared{server: server, number: uint8(i), clock: sharedNoon, timeout: time.Minute}
+			guards = append(guards, mustNew(t, strictTexts(), &chatguard.Options{Shared: node, SharedMode: mode, TextKey: testKey}))
+		}
+		server.guards = guards
+		var wg sync.WaitGroup
+		work := func(g *chatguard.Guard, do func(g *chatguard.Guard, i int) error) {
+			wg.Go(func() {
+				for i := range 100 {
+					if err := do(g, i); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for k, guard := range guards {
+			random := rand.New(rand.NewPCG(uint64(k), 1))
+			work(guard, func(g *chatguard.Guard, _ int) error {
+				v, err := g.Check(t.Context(), drawMessage(random, sharedStart))
+				if err == nil && v.Spent > 1 {
+					err = g.Refund(t.Context(), v)
+				}
+				return err
+			})
+			other := rand.New(rand.NewPCG(uint64(k), 2))
+			work(guard, func(g *chatguard.Guard, _ int) error {
+				messages := []chatguard.Message{drawMessage(other, sharedStart), drawMessage(other, sharedStart), drawMessage(other, sharedStart)}
+				return g.CheckAll(t.Context(), messages, make([]chatguard.Verdict, len(messages)))
+			})
+			work(guard, func(g *chatguard.Guard, i int) error {
+				policy := []chatguard.Policy{strictTexts(), withRoom(enforcedDefault()), enforcedDefault(), strictTexts()}[i%4]
+				if i%4 == 3 {
+					policy.Limits[2], policy.Limits[3] = policy.Limits[3], policy.Limits[2]
+					policy.Limits[3].FromLength = 5
+				}
+				return g.SetPolicy(policy)
+			})
+			work(guard, func(g *chatguard.Guard, _ int) error { return g.Shared().Exchange(t.Context()) })
+		}
+		wg.Wait()
+		for _, g := range guards {
+			must(t, g.SetPolicy(strictTexts()))
+			for range 2 {
+				must(t, g.Shared().Exchange(t.Context()))
+			}
+			if c := g.Shared().Counts(); c.Pending != 0 || c.Unreadable != 0 {
+				t.Errorf("%s: %+v", mode, c)
+			}
+		}
 	}
 }
