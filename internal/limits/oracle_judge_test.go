@@ -330,8 +330,10 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 		row := w.row(w.key(group, user))
 		row.last, row.roles = max(row.last, q.At), q.Roles
 	}
-	if !d.Observed && len(deciding) > 0 {
-		tightest := slices.MinFunc(deciding, func(a, b usedLimit) int { return int(a.remaining() - b.remaining()) })
+	// What a text has left says nothing about other messages.
+	left := slices.DeleteFunc(slices.Clone(deciding), func(s usedLimit) bool { return s.Scope.IsText() })
+	if !d.Observed && len(left) > 0 {
+		tightest := slices.MinFunc(left, func(a, b usedLimit) int { return int(a.remaining() - b.remaining()) })
 		limit, d.Remaining = tightest.Name, tightest.remaining()
 		d.Shared = false
 	}
