@@ -152,8 +152,8 @@ func TestLabPage_Scenes(t *testing.T) {
 	w.Click("#scenes")
 	w.See(`document.querySelector("#scenes-menu button")`)
 	ids := browsertest.Eval[[]string](w, `[...document.querySelectorAll("#scenes-menu button")].map(({ id }) => id)`)
-	if len(ids) != 13 {
-		t.Errorf("%d scenes, want ten lessons and three experiments: %q", len(ids), ids)
+	if len(ids) != 14 {
+		t.Errorf("%d scenes, want eleven lessons and three experiments: %q", len(ids), ids)
 	}
 	w.Type(kb.Escape)
 	experiments := ids[len(ids)-3:]
@@ -194,6 +194,24 @@ func TestLabPage_Scenes(t *testing.T) {
 		t.Errorf("the page is %d px wide", wide)
 	}
 	w.Accessible()
+}
+
+// TestLabPage_CopyPaste checks that a raid's copies count together, also after a change that makes
+// the page ask again, and that the page shows the texts that the limit compares.
+func TestLabPage_CopyPaste(t *testing.T) {
+	raid := func(messages int) string {
+		return fmt.Sprintf("#scene=copies&lanes=copies:sliding-log,messages=%d,every=30s,per=text,similar=true"+
+			"&traffic=chat,people=10,every=20s,spam_every=500ms,spammers=30&at=80s", messages)
+	}
+	w := openLab(t, nil, "#at=5s")
+	follow(w, raid(20))
+	w.See(`document.querySelector("#task-state").textContent.startsWith("In the last minute, 57.1%")`)
+	w.See(`[...document.querySelectorAll("#chat-free li.spammer")].some((li) => li.textContent.includes("@anna"))`)
+	follow(w, raid(2))
+	w.See(`document.querySelector("#task-state.good").textContent.includes("11.8% of the messages that passed were copies. 0 messages from others")`)
+	w.Type(" ")
+	w.See(`document.querySelector("#chat-limited li.you")`)
+	w.See(`document.querySelector("#task-state").textContent.includes("11.8% of the messages that passed were copies. 0 messages from others")`)
 }
 
 func TestLabPage_Recorded(t *testing.T) {

@@ -7,11 +7,13 @@ import { go, goDuration, json, toml } from "../static/lab/copy.js";
 import { createQueue } from "../static/lab/engine.js";
 import { closest, readField, stops, withPeriod } from "../static/lab/fields.js";
 import { createTally } from "../static/lab/figures.js";
+import { chatTexts, copiesOf, isSpam, personOf } from "../static/lab/chat/people.js";
 import { nameOf } from "../static/lab/names.js";
 import { groups, textsFrom, untilWithin } from "../static/lab/schedule.js";
 import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
 import { extraOf, nextAfter, stripOf } from "../static/lab/tape.js";
+import { quietSpammer } from "../static/lab/tasks.js";
 import { asked, choicesOf, chosenOf, errorOf, isClear, kinds, lengthOf, rateOf, stretchOf, usual, withChannel, withField } from "../static/lab/traffic.js";
 import { loadTexts, t } from "../testing/texts.js";
 
@@ -220,4 +222,29 @@ test("scenes: every link means something", () => {
     assert.deepEqual(parse(fragment).unknown, [], id);
     assert.ok(t(title) && t(text) && t(task), id);
   }
+});
+
+test("raid: thirty accounts paste 40 variants of one text", () => {
+  const raid = asked({ kind: "chat", people: "10", every: "20s", spam_every: "500ms", spammers: "30" });
+  assert.deepEqual([raid.kind, raid.people, raid.every, raid.spam_every, raid.spammers], ["chat", 10, "20000ms", "500ms", 30]);
+  assert.deepEqual([raid.lines, raid.spam_lines], [chatTexts(true).lines, copiesOf(chatTexts(false).spam_lines[0])]);
+  assert.equal(new Set(raid.spam_lines).size, 40);
+  assert.deepEqual(asked({ kind: "chat", people: "10", every: "20s", spammers: "" }).spam_lines, chatTexts(false).spam_lines);
+  assert.deepEqual(["spammer", "spammer-7"].map((id) => [isSpam(id), personOf(id).name]), [[true, "DealsBot"], [true, "DealsBot 7"]]);
+  assert.ok(!isSpam("person-7") && !isSpam("spammers"));
+});
+
+test("raid: the task is done if few copies pass, and nobody else is throttled", () => {
+  const check = quietSpammer(15, isSpam, "lab.task-raid");
+  /** @param {number} copies that pass @param {"passes" | "throttled"} last */
+  const look = (copies, last) => check([Array.from({ length: 61 }, (_, i) => ({ at: i * 1001, user: i < 20 ? `spammer-${i}` : "person-1", mark: i < 20 ? (i < copies ? "passes" : "throttled") : i === 60 ? last : "passes" }))], {});
+  assert.deepEqual(look(6, "passes"), { isDone: true, text: "In the last minute, 10.9% of the messages that passed were copies. 0 messages from others were throttled." });
+  assert.equal(look(10, "passes").isDone, false);
+  assert.equal(look(6, "throttled").isDone, false);
+});
+
+test("share: the parameters of limits on repeated text", () => {
+  const { setup, unknown } = parse("#lanes=sliding-log,messages=3,every=30s,per=text,similar=true,from_length=20,count_emotes=true,strikes=true,from_lenght=4");
+  assert.deepEqual(setup.lanes[0].limits, [{ name: "window", algorithm: "sliding-log", messages: 3, every: "30s", per: "text", similar: true, from_length: 20, count_emotes: true, strikes: true }]);
+  assert.deepEqual(unknown, ["sliding-log, from_lenght=4"]);
 });

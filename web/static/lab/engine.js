@@ -13,7 +13,8 @@ import { request } from "../app/core/api.js";
  * @property {string} [login]
  * @property {string[]} [roles]
  * @property {number} [cost]
- * @property {string} [print] identifies the text, if it is known
+ * @property {string} [text]
+ * @property {string} [print] identifies the text, if that is unknown
  */
 
 /**
@@ -57,7 +58,7 @@ import { request } from "../app/core/api.js";
  * @property {number | null} [retry_after_ms] null if waiting never helps
  * @property {number} [delay_ms]
  * @property {Picture} [picture] of a lane with one limit
- * @property {Picture[]} [pictures] of a lane with several
+ * @property {(Picture | null)[]} [pictures] of a lane with several; null in a limit on repeated text that doesn't count the message
  */
 
 /**

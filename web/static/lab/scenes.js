@@ -2,7 +2,7 @@
 // The scenes: each is a link with a title, two sentences and a small task. They are loaded when they
 // are first needed. The last three are experiments, with a view of their own.
 
-import { spammer } from "./chat/people.js";
+import { isSpam } from "./chat/people.js";
 import { passLow, passWithin, quietSpammer, spendNothing, waitAtMost, winNothing } from "./tasks.js";
 /** @import { TextKey } from "../text/text.js" */
 /** @import { Task } from "./tasks.js" */
@@ -35,8 +35,16 @@ export const scenes = [
     text: "lab.scene-chat-text",
     task: "lab.scene-chat-task",
     algorithms: ["token-bucket"],
-    check: quietSpammer(15, spammer),
+    check: quietSpammer(15, isSpam, "lab.task-spammer"),
     fragment: "#lanes=token-bucket,burst=3,refill=4s&traffic=chat,people=20,every=20s,spam_every=500ms&speed=2",
+  },
+  {
+    id: "copies",
+    title: "lab.scene-copies",
+    text: "lab.scene-copies-text",
+    task: "lab.scene-copies-task",
+    check: quietSpammer(15, isSpam, "lab.task-raid"),
+    fragment: "#lanes=copies:sliding-log,messages=20,every=30s,per=text,similar=true&traffic=chat,people=10,every=20s,spam_every=500ms,spammers=30&speed=2",
   },
   {
     id: "clock",

@@ -2,6 +2,7 @@
 // The messages of a scene: those sent by hand, and those of automatic traffic. It asks the engine
 // about all of them, and keeps the tape that comes back.
 
+import { lineOf } from "./chat/people.js";
 import { judge, mostMessages } from "./engine.js";
 import { byHand, stripOf } from "./tape.js";
 import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js";
@@ -85,18 +86,21 @@ export async function judgeAll(scene) {
   /** @type {Tape} */
   const tape = new Map();
   for (const group of groups(lanes, all)) {
-    const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => (message ? withoutLogin(message) : { at: start + at, user_id: byHand }));
+    const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => message ?? { at: start + at, user_id: byHand, text: lineOf(at) });
     if (messages.length === 0 && grantsOf(group.map(({ id }) => id), scene.grants).length === 0) continue;
-    const answer = await judgeLanes(group, scene, { messages });
+    const answer = await judgeLanes(group, scene, { messages: messages.map((message) => shortened(message, group)) });
     for (const [id, strip] of tapeOf(group, messages, answer, scene)) tape.set(id, strip);
   }
   return tape;
 }
 
-// withoutLogin removes the login of a message that is sent to the server again, because logins
-// could make the question longer than the server accepts.
-/** @param {Message} message @returns {Message} */
-const withoutLogin = ({ login: _, ...message }) => message;
+// shortened removes the login of a message that is sent to the server again, and its text unless a
+// limit of the lanes compares it, because they could make the question longer than the server accepts.
+/** @param {Message} message @param {Lane[]} lanes @returns {Message} */
+function shortened({ login: _, text, ...message }, lanes) {
+  const isCompared = lanes.some(({ limits }) => limits.some(({ per }) => per?.endsWith("text")));
+  return { ...message, ...(isCompared && text && { text }) };
+}
 
 // keep returns messages of traffic in the form of those sent by hand.
 /** @param {Message[]} made @param {number} start @returns {Kept[]} */

@@ -16,7 +16,10 @@ import { errorOf, fieldsOf, kinds } from "./traffic.js";
 const longestSent = 200; // messages that a link holds; likewise grants
 
 // words are the keys of a limit whose values are texts as they are.
-const words = ["name", "per", "timezone", "reset_at", "period", "first_day", "count_throttled"];
+const words = ["name", "per", "timezone", "reset_at", "period", "first_day", "count_throttled", "similar", "count_emotes", "strikes"];
+
+// numbers are keys of a limit with a number that isn't one of its algorithm's.
+const numbers = ["from_length"];
 
 // encode writes a value so that it can't be taken for a separator.
 /** @param {unknown} value */
@@ -176,7 +179,7 @@ function readLimit(text, others, unknown) {
   const values = limit;
   for (const part of parts) {
     const [key, coded] = cut(part), value = decode(coded);
-    const read = fields[key] ? readField(fields[key], value) : words.includes(key) && value ? { value: value === "true" ? true : value } : {};
+    const read = fields[key] ? readField(fields[key], value) : words.includes(key) && value ? { value: value === "true" ? true : value } : numbers.includes(key) && /^\d{1,9}$/.test(value) ? { value: Number(value) } : {};
     if (read.value === undefined) unknown.push(`${algorithm}, ${key}=${value}`);
     else values[key] = read.value;
   }

@@ -17,7 +17,8 @@
  * @property {number} retry ms after which it would pass, if throttled; Infinity if waiting never helps
  * @property {string} user the ID of who sent it
  * @property {string} name of who sent it
- * @property {Picture[]} pictures of each limit of the lane, right after the decision
+ * @property {string} text empty if it isn't known
+ * @property {(Picture | null)[]} pictures of each limit of the lane, right after the decision
  */
 
 /**
@@ -58,6 +59,7 @@ function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_m
     retry: allowed ? 0 : (retry ?? Infinity),
     user: message.user_id,
     name: message.login || message.user_id,
+    text: message.text ?? "",
     pictures: pictures ?? [picture ?? {}],
   };
 }

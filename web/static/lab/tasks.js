@@ -57,15 +57,15 @@ export const spendNothing = (count, full, unused) => ([entries], { lanes: [lane]
   return { isDone: free >= count, text: t("lab.task-refused", { full, unused, free, count }) };
 };
 
-// quietSpammer wants the spammer to have less than most percent of the messages that passed in the
-// last minute, while nobody else was throttled.
-/** @param {number} most percent @param {string} spammer @returns {Task} */
-export const quietSpammer = (most, spammer) => ([entries]) => {
+// quietSpammer wants the spammers to have less than most percent of the messages that passed in the
+// last minute, while nobody else was throttled. progress says how far it is.
+/** @param {number} most percent @param {(user: string) => boolean} isSpam @param {"lab.task-spammer" | "lab.task-raid"} progress @returns {Task} */
+export const quietSpammer = (most, isSpam, progress) => ([entries]) => {
   const recent = entries.filter(({ at }) => at > (entries.at(-1)?.at ?? 0) - 60_000), all = passed(recent);
-  const share = (100 * all.filter(({ user }) => user === spammer).length) / Math.max(1, all.length);
-  const others = recent.filter(({ mark, user }) => mark === "throttled" && user !== spammer).length;
-  const hasAll = recent.length > 0 && recent.at(-1).at - entries[0].at >= 60_000 && recent.some(({ user }) => user === spammer);
-  return { isDone: hasAll && share < most && others === 0, text: hasAll ? t("lab.task-spammer", { share: shareText(share), n: others }) : t("lab.task-early") };
+  const share = (100 * all.filter(({ user }) => isSpam(user)).length) / Math.max(1, all.length);
+  const others = recent.filter(({ mark, user }) => mark === "throttled" && !isSpam(user)).length;
+  const hasAll = recent.length > 0 && recent.at(-1).at - entries[0].at >= 60_000 && recent.some(({ user }) => isSpam(user));
+  return { isDone: hasAll && share < most && others === 0, text: hasAll ? t(progress, { share: shareText(share), n: others }) : t("lab.task-early") };
 };
 
 // winNothing wants the first lane to refuse so many messages after a move, and to let no more pass

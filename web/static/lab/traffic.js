@@ -3,6 +3,7 @@
 
 import { commas, t } from "../text/text.js";
 import { parseLength } from "../app/words/lengths.js";
+import { chatTexts } from "./chat/people.js";
 /** @import { TextKey } from "../text/text.js" */
 /** @import { LabChannel, Traffic } from "./state.js" */
 
@@ -56,6 +57,7 @@ export const kinds = {
       people: { phrase: "lab.traffic-people", usual: "20", least: 1, most: 1000 },
       every: { ...every, phrase: "lab.traffic-each" },
       spam_every: { phrase: "lab.traffic-spam", usual: "", isLength: true, mayBeEmpty: true },
+      spammers: { phrase: "lab.traffic-spammers", usual: "", least: 1, most: 1000, mayBeEmpty: true },
     },
     rate: ({ people, every, spam_every: spam }) => people / every + (spam ? 1 / spam : 0),
   },
@@ -157,9 +159,10 @@ export function stretchOf({ stretch, from, for: length }) {
   return from ? { from, for: ms } : stretch === "last" ? { last: ms } : { busiest: ms };
 }
 
-// asked returns traffic in the form of a request, without its start and its duration.
-/** @param {Traffic} traffic @returns {Record<string, string | number>} */
+// asked returns traffic in the form of a request, without its start and its duration. The texts of a
+// chat are those that the page shows.
+/** @param {Traffic} traffic @returns {Record<string, string | number | string[]>} */
 export function asked({ kind, for: _, from: __, stretch: ___, ...texts }) {
   const given = Object.entries(kinds[kind].fields).filter(([name]) => texts[name]);
-  return { kind, ...Object.fromEntries(given.map(([name, field]) => [name, field.isText ? texts[name] : field.isLength ? `${numberOf(field, texts[name])}ms` : numberOf(field, texts[name])])) };
+  return { kind, ...(kind === "chat" && chatTexts(Number(texts.spammers) > 1)), ...Object.fromEntries(given.map(([name, field]) => [name, field.isText ? texts[name] : field.isLength ? `${numberOf(field, texts[name])}ms` : numberOf(field, texts[name])])) };
 }

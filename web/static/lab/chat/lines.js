@@ -3,7 +3,7 @@
 
 /** @import { Entry } from "../tape.js" */
 
-/** @typedef {{at: number, user: string, sent: number}} Line at is when it appears, sent when it was written, ms */
+/** @typedef {{at: number, user: string, sent: number, text: string}} Line at is when it appears, sent when it was written, ms */
 
 /** @typedef {{user: string, count: number, part: number}} Share part is from 0 to 1 */
 
@@ -14,8 +14,8 @@ const minute = 60_000; // ms
 // linesOf returns the lines of a chat without limits, and of one whose limits made the entries.
 /** @param {Entry[]} entries @returns {{free: Line[], limited: Line[]}} */
 export function linesOf(entries) {
-  const free = entries.map(({ at, user }) => ({ at, user, sent: at }));
-  const limited = entries.filter(({ mark }) => mark !== "throttled").map(({ at, leaves, user }) => ({ at: leaves, user, sent: at }));
+  const free = entries.map(({ at, user, text }) => ({ at, user, sent: at, text }));
+  const limited = entries.filter(({ mark }) => mark !== "throttled").map(({ at, leaves, user, text }) => ({ at: leaves, user, sent: at, text }));
   return { free, limited: limited.sort((a, b) => a.at - b.at) };
 }
 

@@ -48,7 +48,7 @@ function newRow(line) {
   row.className = person.kind;
   name.className = `hue-${person.number % 6}`;
   name.textContent = person.name;
-  row.append(name, ` ${lineOf(person, line.sent)}`);
+  row.append(name, ` ${line.text || lineOf(line.sent)}`);
   return row;
 }
 
