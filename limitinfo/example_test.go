@@ -142,6 +142,11 @@ func ExampleAlgorithms() {
 		for _, p := range algorithm.Parameters {
 			fmt.Println("\t" + describe(p))
 		}
+		if algorithm.PerMessage { // the others have the same
+			for _, p := range algorithm.TextParameters {
+				fmt.Printf("\tper %s: %s\n", p.Scopes, describe(p))
+			}
+		}
 	}
 	// Output:
 	// daily-window, 16 bytes of state
@@ -155,6 +160,10 @@ func ExampleAlgorithms() {
 	// 	messages: 1 to 1024, 10 for example
 	// 	every: 1µs or more, 30s for example, the same for all
 	// 	reserve: 0 to 1023, 0 for example, the same for all
+	// 	per [user-text text]: similar: true or false, the same for all
+	// 	per [user-text text]: from_length: 1 to 500, 12 for example, the same for all
+	// 	per [user-text text]: count_emotes: true or false, the same for all
+	// 	per [text]: strikes: true or false, the same for all
 }
 
 // describe writes a parameter in words.
@@ -170,6 +179,8 @@ func describe(p limitinfo.Parameter) (text string) {
 		text = p.Name + ": a time of day"
 	case limitinfo.KindChoice:
 		text = p.Name + ": " + strings.Join(p.Choices, ", ")
+	case limitinfo.KindSwitch:
+		text = p.Name + ": true or false"
 	}
 	if !p.Overridable {
 		text += ", the same for all"
