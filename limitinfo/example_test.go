@@ -144,7 +144,7 @@ func ExampleAlgorithms() {
 		}
 		if algorithm.PerMessage { // the others have the same
 			for _, p := range algorithm.TextParameters {
-				fmt.Printf("\tper %s: %s\n", p.Scopes, describe(p))
+				fmt.Printf("\tper %v: %s\n", p.Scopes, describe(p))
 			}
 		}
 	}
