@@ -30,7 +30,7 @@ func TestDemo_SameText(t *testing.T) {
 		}
 	}
 	d.showPage("now?limit=no-repeats", `.row[data-user="`+d.twitch.UserID("copyist")+`"]`)
-	d.See(`[...document.querySelectorAll(".row .left")].some((left) => left.textContent.startsWith("same message in"))`)
+	d.See(`[...document.querySelectorAll(".row .left")].some((left) => left.textContent.startsWith("same in"))`)
 	d.Accessible()
 
 	d.showPage("people?user="+d.twitch.UserID("copyist"), ".same-text")

@@ -80,13 +80,13 @@ function MaySpeak({ user, isLeaving }) {
   if (limited && user.never) return html`<${Left} word=${t("now.never")} title=${t("now.throttled-by", { limit: user.limit })} />`;
   const until = limited ? user.until : Date.parse(silence.until);
   const isTimeout = silence && Math.abs(Date.parse(silence.until) - until) < 1000; // the longest of all
-  const isSame = user.same_text && limited && !isTimeout;
+  const isSame = user.same_text && limited && !isTimeout, when = t("now.in", { time: wait(until - asOf()) });
   const since = isTimeout && silence.at ? silence.at : user.since;
   const title = isTimeout ? silenceDone(silence) : isSame ? sameAgain(user) : t("now.throttled-by", { limit: user.limit });
   return html`
     <span role="cell" class="may-speak" title=${title}>
-      <${RefillBar} key=${since + until} since=${Date.parse(since)} until=${until} />
-      <span class="left">${annotated("writes", isSame ? "now.same-again" : "now.writes-again", { when: t("now.in", { time: wait(until - asOf()) }) })}</span>
+      ${!isSame && html`<${RefillBar} key=${since + until} since=${Date.parse(since)} until=${until} />`}
+      <span class="left">${isSame ? t("now.same-again", { when }) : annotated("writes", "now.writes-again", { when })}</span>
       <time datetime=${new Date(until).toISOString()}>${upcoming(until)}</time>
     </span>
   `;

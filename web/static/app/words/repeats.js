@@ -12,9 +12,11 @@ import { length, seconds } from "./time.js";
 
 /** @typedef {{repeats?: Repeats}} Repeated what has it if a limit on repeated text throttled it */
 
-// repeatsWords writes "4 times by them in 30 seconds; 37 people wrote it in 10 minutes".
+// repeatsWords writes "4 times by them in 30 seconds; 37 people wrote it in 10 minutes". Of a text
+// that its author wrote only once, it leaves that out.
 /** @param {Repeats} of */
 export function repeatsWords({ times, people, window }) {
-  const repeated = t("words.repeated", { n: times, length: length(seconds(window)) });
-  return people > 1 ? t("words.repeated-by", { repeated, people: t("words.repeated-people", { n: people }) }) : repeated;
+  const repeated = t("words.repeated", { n: times, length: length(seconds(window)) }), wrote = t("words.repeated-people", { n: people });
+  if (people <= 1) return repeated;
+  return times > 1 ? t("words.repeated-by", { repeated, people: wrote }) : wrote;
 }
