@@ -104,6 +104,15 @@ test("journal: a whole message", async () => {
   await see(() => find("dialog")?.open && text(".one-message").startsWith("A single message is shown."));
 });
 
+test("journal: a message that repeats a text too often says how often, and that only the same one waits", async () => {
+  isNow(entry(1, "nagai", { limit: "copy-paste", repeats: { times: 4, people: 37, window: "30s" } }));
+  await openAs("own", "journal");
+  await see(() => entries().length === 1);
+  await click(".text-button");
+  await see(() => find("dialog")?.open);
+  assert.deepEqual(texts("dialog dl > div").slice(2, 5), ["Limit copy-paste", "Repeated 4 times by them in 30 seconds; 37 people wrote it in 10 minutes", "Same message again 12:10:00"]);
+});
+
 test("journal: a pardon, its undo and whose it is", async () => {
   isNow(entry(2, "teahouse"), entry(1, "gardenhour", { pardoned: { by: "token:berta", at: usual.at } }));
   answer("POST /journal/2/pardon", { saved: true, pardon: 9, undo_until: "2026-11-03T12:05:00Z" });

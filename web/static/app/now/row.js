@@ -20,7 +20,6 @@ import { silenceDone } from "../words/silence.js";
 import { stamp, upcoming, wait } from "../words/time.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { Held } from "./held-row.js" */
-/** @import { Repeated } from "../words/repeats.js" */
 /** @import { View } from "./view.js" */
 
 const fresh = 1000; // how long a row shows as arriving, ms
@@ -93,7 +92,7 @@ function MaySpeak({ user, isLeaving }) {
 }
 
 // sameAgain says that only the same message has to wait and, if known, how often it was written.
-/** @param {User & Repeated} of */
+/** @param {User} of */
 const sameAgain = ({ limit, repeats }) => sentences(t("now.same-again-about", { limit }), repeats && t("shell.sentence", { what: capitalised(repeatsWords(repeats)) }));
 
 /** @param {{word: string, title?: string}} props */

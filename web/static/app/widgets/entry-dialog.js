@@ -11,7 +11,6 @@ import { repeatsWords } from "../words/repeats.js";
 import { stamp } from "../words/time.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
-/** @import { Repeated } from "../words/repeats.js" */
 
 /** @param {{state: State}} props */
 export function EntryDialog({ state }) {
@@ -27,7 +26,7 @@ function Dialog({ state, entry }) {
     dialog.current.showModal();
     return forget; // the page may change while the dialog is open
   }, []);
-  const { word, kind, detail } = outcomeWords(entry), { repeats } = /** @type {Repeated} */ (entry);
+  const { word, kind, detail } = outcomeWords(entry), { repeats } = entry;
   const close = () => dialog.current.close(); // this also returns the focus
   const who = html`<a href=${linkTo(state, "people", { user: entry.user_id })} onClick=${close}><bdi>${nameOf(entry)}</bdi></a>`;
   return html`

@@ -4,17 +4,9 @@
 import { t } from "../../text/text.js";
 import { length, seconds } from "./time.js";
 
-/**
- * Repeats says how often the author wrote a text in a window, the message included, and how many
- * people did in the last ten minutes.
- * @typedef {{times: number, people: number, window: string}} Repeats
- */
-
-/** @typedef {{repeats?: Repeats}} Repeated what has it if a limit on repeated text throttled it */
-
 // repeatsWords writes "4 times by them in 30 seconds; 37 people wrote it in 10 minutes". Of a text
 // that its author wrote only once, it leaves that out.
-/** @param {Repeats} of */
+/** @param {Api.Entry["repeats"]} of */
 export function repeatsWords({ times, people, window }) {
   const repeated = t("words.repeated", { n: times, length: length(seconds(window)) }), wrote = t("words.repeated-people", { n: people });
   if (people <= 1) return repeated;
