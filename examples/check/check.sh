@@ -1,8 +1,8 @@
 #!/bin/sh
 # Asks chatguard about each line of standard input: sh check.sh ROOM USER < lines
 # Room and user go into the JSON as they are, so they must not contain quotes or backslashes. The
-# line's text isn't sent. The token goes through curl's standard input, because other users of the
-# machine can read a command's arguments.
+# line's text isn't sent, so limits on repeated text don't count it. The token goes through curl's
+# standard input, because other users of the machine can read a command's arguments.
 : "${2:?usage: CHATGUARD_TOKEN=… sh check.sh ROOM USER < lines}" "${CHATGUARD_TOKEN:?make one: chatguard token make NAME --role check}"
 while read -r line || [ -n "$line" ]; do
 	verdict=$(
