@@ -94,12 +94,13 @@ export async function judgeAll(scene) {
   return tape;
 }
 
-// shortened removes the login of a message that is sent to the server again, and its text unless a
-// limit of the lanes compares it, because they could make the question longer than the server accepts.
+// shortened removes the login of a message that is sent to the server again, and its text or print
+// unless a limit of the lanes compares it, because they could make the question longer than the
+// server accepts.
 /** @param {Message} message @param {Lane[]} lanes @returns {Message} */
-function shortened({ login: _, text, ...message }, lanes) {
+function shortened({ login: _, text, print, ...message }, lanes) {
   const isCompared = lanes.some(({ limits }) => limits.some(({ per }) => per?.endsWith("text")));
-  return { ...message, ...(isCompared && text && { text }) };
+  return { ...message, ...(isCompared && { text, print }) };
 }
 
 // keep returns messages of traffic in the form of those sent by hand.
