@@ -44,7 +44,7 @@ func (a *Answer) noteTexts(lanes []*lane, messages []Message) {
 	if !slices.ContainsFunc(lanes, (*lane).hasTexts) {
 		return
 	}
-	first := slices.IndexFunc(messages, func(m Message) bool { return !m.Print.IsZero() })
+	first := slices.IndexFunc(messages, func(m Message) bool { return m.Text != "" || !m.Print.IsZero() })
 	switch {
 	case first < 0:
 		a.WithoutText = len(messages)

@@ -35,6 +35,9 @@ func TestRun_CopyPaste(t *testing.T) {
 			t.Errorf("%+v in the lane without limits: %+v", m, answer.Lanes[1].Steps[i])
 		}
 	}
+	if answer.WithoutText != 0 {
+		t.Errorf("%d messages are without a text", answer.WithoutText)
+	}
 	if passed[true] != 3 || passed[false] != 13 || len(spammers) != 30 {
 		t.Errorf("%d copies of %d people and %d other messages pass, want 3, 30 and 13", passed[true], len(spammers), passed[false])
 	}
