@@ -501,3 +501,18 @@ func TestRepeatedText_ConcurrentChanges(t *testing.T) {
 		wantLimit(t, say(t, g, "9", pasted), want)
 	}
 }
+
+// A decision with limits on repeated text needs no memory, if the text has been written before.
+func TestRepeatedText_DoesNotAllocate(t *testing.T) {
+	g := textGuard(t, repeats("again", PerUserText), repeats("copies", PerText))
+	m, at := Message{ChannelID: "1", User: User{ID: "7"}, Text: pasted}, textStart
+	if n := testing.AllocsPerRun(100, func() {
+		at = at.Add(time.Second)
+		m.SentAt = at
+		if _, err := g.Check(t.Context(), m); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -124,7 +124,7 @@ func (p *place) judgeIn(places []place, accounts []account, q *Request, d *Decis
 			accounts[i+1].order = others[i].Order
 		}
 		var h hearing
-		h.accounts, h.request, h.decision = accounts, q, d
+		h.accounts, h.places, h.request, h.decision = accounts, places, q, d
 		h.judge()
 		p.recordChange(&accounts[0])
 		for i := range places {

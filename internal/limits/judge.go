@@ -80,22 +80,17 @@ type account struct {
 	// order maps limit names to the index in the policy, if the limits were compiled for another
 	// policy.
 	order   map[string]int
-	at      int64  // when the message counts: never before last use
-	missing *place // of the row, if it has to be added before a change; nil for nearly every row
+	at      int64 // when the message counts: never before last use
+	missing bool  // the row has to be added before a change
 	changed bool
 	pinned  bool // a store must receive the change
-}
-
-// add adds the missing row, as of the given time.
-func (a *account) add(at int64) {
-	a.missing.make(at)
-	a.row, a.missing = a.missing.shard.row(a.missing.slot), nil
 }
 
 // hearing is one decision: the request and all accounts that it uses. The first account is the
 // user's in the channel.
 type hearing struct {
 	accounts []account
+	places   []place // of the accounts except the first, if their rows may be missing
 	request  *Request
 	decision *Decision
 	cost     int64 // the cost to spend
@@ -114,7 +109,7 @@ func (h *hearing) judge() {
 	}
 	h.practice, h.cost = h.accounts[0].set.strikes.Practice, q.Cost
 	for k := range h.accounts {
-		h.accounts[k].arrive(q)
+		h.arrive(k)
 		h.ranked = h.ranked || h.accounts[k].set.ranked
 	}
 	h.decision.At = h.accounts[0].at
@@ -160,13 +155,21 @@ func (q *Request) countsAt(row []uint64) int64 {
 }
 
 // arrive sets the time at which a message counts. It rewinds the row if the clock was set back.
-func (a *account) arrive(q *Request) {
-	a.at = q.countsAt(a.row)
+func (h *hearing) arrive(k int) {
+	a := &h.accounts[k]
+	a.at = h.request.countsAt(a.row)
 	if a.at < int64(a.row[wordLast]) {
-		if a.missing != nil {
-			a.add(q.At)
-		}
+		h.addMissing(k)
 		a.rewind(a.at)
+	}
+}
+
+// addMissing adds the row of an account if it is missing.
+func (h *hearing) addMissing(k int) {
+	if a := &h.accounts[k]; a.missing {
+		p := &h.places[k-1]
+		p.make(h.request.At)
+		a.row, a.missing = p.shard.row(p.slot), false
 	}
 }
 
@@ -297,9 +300,7 @@ func (h *hearing) spendAll() {
 	first := 0 // index of the limit to report
 	for k := range h.accounts {
 		a := &h.accounts[k]
-		if a.missing != nil {
-			a.add(h.request.At)
-		}
+		h.addMissing(k)
 		if a.set.special {
 			h.prepare(a)
 		}
@@ -389,9 +390,7 @@ func (h *hearing) chargeAll() (charged bool) {
 			if !r.countThrottled {
 				continue
 			}
-			if a.missing != nil {
-				a.add(h.request.At)
-			}
+			h.addMissing(k)
 			counted := a.charge(r, h.cost, h.request.Roles)
 			if !charged || counted < d.Counted {
 				d.Counted = counted

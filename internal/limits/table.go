@@ -166,7 +166,7 @@ func (p *place) openOrNew(a *account, q *Request) {
 		return
 	}
 	set := p.shard.set
-	a.set, a.row, a.rules, a.missing = set, set.newRow(), set.rulesIn(q.Zone, q.Roles.in(set.roles)), p
+	a.set, a.row, a.rules, a.missing = set, set.newRow(), set.rulesIn(q.Zone, q.Roles.in(set.roles)), true
 }
 
 // open prepares the account of the row for a decision.
