@@ -55,9 +55,9 @@ type Options struct {
 	// limits with scope PerUserEverywhere together may use the same amount in addition. When the
 	// memory is used up, new users replace the users who have been silent longest. Long before
 	// that, the Guard removes users whom it need not remember; see ForgetChannel.
-	// limitinfo.Capacity returns how many users fit. Texts may take a fifth of MaxMemory in addition,
-	// for each of the up to four combinations that limits on repeated text have. 0 means 512 MiB.
-	// However small MaxMemory is, one user is remembered.
+	// limitinfo.Capacity returns how many users fit. Texts may take a fifth of MaxMemory in
+	// addition, for each of the up to four combinations that limits on repeated text have. 0 means
+	// 512 MiB. However small MaxMemory is, one user is remembered.
 	MaxMemory int64
 	// MaxTotalMemory is approximately the maximum number of bytes for the users of all channels.
 	// When it is used up, new users replace users of the channel that takes the most memory, from

@@ -11,8 +11,8 @@ import (
 
 // ErrInvalid is the error for a message, key or verdict that is a mistake of the caller: an ID is
 // missing, is longer than 256 bytes, or doesn't fit the key's Per, a user ID begins with the control
-// character U+001F, the cost is negative, or the time is before 1970 or after February 2116. Errors that wrap it say which. Nothing is counted or
-// changed.
+// character U+001F, the cost is negative, or the time is before 1970 or after February 2116. Errors
+// that wrap it say which. Nothing is counted or changed.
 var ErrInvalid = errors.New("chatguard: invalid message or key")
 
 // invalid is the text of an error that is ErrInvalid.

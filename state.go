@@ -153,8 +153,8 @@ func (s guardState) SetDegraded(degraded bool) {
 	}
 }
 
-// Memory contains the numbers of users and texts that a Guard remembers, and the numbers of those that
-// it has removed since it was created.
+// Memory contains the numbers of users and texts that a Guard remembers, and the numbers of those
+// that it has removed since it was created.
 type Memory struct {
 	// Users adds up the users in each channel. If there are PerUserEverywhere limits, it also adds
 	// the users that these limits count.

@@ -28,9 +28,9 @@ import (
 // The numbers agree with the verdict and are rounded so that no client retries too early.
 // SetHeaders sets nothing for an exempt author, or if there are no limits. If the policy enforces,
 // it omits limits that only observe. It also omits limits on repeated text, because other texts
-// have their own allowance; only Retry-After is set if one of them throttles. v must be a verdict of this Guard. The verdict in an error
-// that SessionOptions.Refused receives isn't: it is about connecting, not about a message.
-// X-RateLimit-* stay as they are; see AddXRateLimit.
+// have their own allowance; only Retry-After is set if one of them throttles. v must be a verdict
+// of this Guard. The verdict in an error that SessionOptions.Refused receives isn't: it is about
+// connecting, not about a message. X-RateLimit-* stay as they are; see AddXRateLimit.
 func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	if v.Tightest != "" {
 		delete(h, headerPolicy)

@@ -27,8 +27,8 @@ func Capacity(policy chatguard.Policy, memory int64) (users, everywhere int64, e
 
 // TextCapacity returns approximately how many texts of a channel a Guard remembers at once for the
 // limits on repeated text. It is that of the limit for which the fewest fit, and 0 if there are no
-// such limits. If more texts are written, those that were silent longest are forgotten. memory and the
-// errors are those of Capacity.
+// such limits. If more texts are written, those that were silent longest are forgotten. memory and
+// the errors are those of Capacity.
 func TextCapacity(policy chatguard.Policy, memory int64) (texts int64, err error) {
 	sets, err := inner.Compile(policy)
 	if err != nil {
@@ -58,8 +58,8 @@ func Memory(policy chatguard.Policy, users int) (bytes int64, err error) {
 }
 
 // TextMemory returns approximately how many bytes the given number of texts of a channel take in all
-// limits on repeated text. In a PerUserText limit, the same text by another user is another text. The
-// errors are those of the policy's Validate.
+// limits on repeated text. In a PerUserText limit, the same text by another user is another text.
+// The errors are those of the policy's Validate.
 func TextMemory(policy chatguard.Policy, texts int) (bytes int64, err error) {
 	sets, err := inner.Compile(policy)
 	if err != nil {

@@ -16,11 +16,12 @@ type Placement int
 
 const (
 	// PlaceByUser keeps the rows of a user in all channels in one slot, so that users spread over
-	// all shards. It suits policies without limits on a channel, on all channels or on repeated text.
+	// all shards. It suits policies without limits on a channel, on all channels or on repeated
+	// text.
 	PlaceByUser Placement = iota
-	// PlaceByChannel keeps the rows of a channel, of its users and of its texts in one slot. It suits
-	// policies with PerChannel, PerUserText or PerText limits, but without PerUserEverywhere or
-	// PerEverywhere limits.
+	// PlaceByChannel keeps the rows of a channel, of its users and of its texts in one slot. It
+	// suits policies with PerChannel, PerUserText or PerText limits, but without PerUserEverywhere
+	// or PerEverywhere limits.
 	PlaceByChannel
 	// PlaceTogether keeps the whole namespace in one slot, so in one shard. It suits every policy.
 	PlaceTogether

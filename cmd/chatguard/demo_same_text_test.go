@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/demo"
 )
 
-// TestDemo_SameText adds both limits on repeated messages, and checks that they throttle a person who
-// repeats a message, and the raiders who paste the same ones, and that the pages say so.
+// TestDemo_SameText adds both limits on repeated messages, and checks that they throttle a person
+// who repeats a message, and the raiders who paste the same ones, and that the pages say so.
 func TestDemo_SameText(t *testing.T) {
 	d := openDemo(t)
 	d.showPage("limits", "#choose-preset")

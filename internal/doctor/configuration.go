@@ -47,8 +47,8 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 	return list
 }
 
-// checkMemory reports how many users, and texts of limits on repeated text, can be remembered at once,
-// for the channel whose policy needs the most memory per user or text.
+// checkMemory reports how many users, and texts of limits on repeated text, can be remembered at
+// once, for the channel whose policy needs the most memory per user or text.
 func (d *Doctor) checkMemory(context.Context) []Finding {
 	users, texts := int64(math.MaxInt64), int64(math.MaxInt64)
 	table := min(d.cfg.MemoryPerTable, config.Size(app.UsersMemoryOf(d.cfg)))

@@ -43,8 +43,8 @@ func run(t *testing.T, text string) *Answer {
 }
 
 // The steps of each algorithm, with the states that its drawing needs.
-// TestRun_RepeatedText checks that a lane knows the texts of messages by their prints, also when they
-// come back as JSON, and that the answer says from when on they are known.
+// TestRun_RepeatedText checks that a lane knows the texts of messages by their prints, also when
+// they come back as JSON, and that the answer says from when on they are known.
 func TestRun_RepeatedText(t *testing.T) {
 	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
 	if err != nil {

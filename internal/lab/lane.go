@@ -85,8 +85,8 @@ func nameOf(limits []chatguard.Limit) string {
 	return strings.Join(texts, " + ")
 }
 
-// checkMemory returns an error if the memory of a lane is too small for the users, or for the texts of
-// that many messages.
+// checkMemory returns an error if the memory of a lane is too small for the users, or for the texts
+// of that many messages.
 func (l *lane) checkMemory(users, messages int) error {
 	bytes, err := limitinfo.Memory(l.policy, users)
 	if err == nil && bytes > maxMemory {

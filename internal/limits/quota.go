@@ -70,8 +70,8 @@ func (q *Quotas) Find(limit string) *Quota {
 	return nil
 }
 
-// Quotas returns the quotas at a time of a user with these roles, without those of repeated texts. own are the user's own numbers,
-// by scope and limit. Those that the limit can't have don't apply.
+// Quotas returns the quotas at a time of a user with these roles, without those of repeated texts.
+// own are the user's own numbers, by scope and limit. Those that the limit can't have don't apply.
 func (s *Sets) Quotas(roles Roles, own [MaxSets]map[string]Numbers, at int64) *Quotas {
 	q := &Quotas{during: Period{End: math.MaxInt64}}
 	for scope, set := range s {

@@ -29,8 +29,8 @@ const (
 // so they must not replace users.
 const textShare = 5
 
-// TextMemory returns the memory of a table of repeated texts, if that of the users may have the given
-// number of bytes.
+// TextMemory returns the memory of a table of repeated texts, if that of the users may have the
+// given number of bytes.
 func TextMemory(users int64) int64 { return max(1, users/textShare) }
 
 // compileText checks the parameters of limits on repeated text, and fills in what they leave out.

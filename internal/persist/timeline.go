@@ -62,8 +62,9 @@ func countFirstChannel(rows []timelineRow) int {
 	return n
 }
 
-// writeLate stores rows without their prints, and rolls up those that weren't stored yet. An earlier flush that
-// nevertheless returned an error has already stored and rolled up the other rows.
+// writeLate stores rows without their prints, and rolls up those that weren't stored yet. An
+// earlier flush that nevertheless returned an error has already stored and rolled up the other
+// rows.
 func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	if len(rows) == 0 {
 		return nil

@@ -15,9 +15,9 @@ type User struct {
 	Texts []string // keys of the rows of repeated text
 }
 
-// Judge judges a message of a user in a channel. offline reports whether the decision was made without the
-// store. The error is the context's, if the context ends while another goroutine decides the
-// message. The cost is then still spent if the message is allowed.
+// Judge judges a message of a user in a channel. offline reports whether the decision was made
+// without the store. The error is the context's, if the context ends while another goroutine
+// decides the message. The cost is then still spent if the message is allowed.
 func (s *Rows) Judge(ctx context.Context, clock Reading, c *Channel, user User, q *limits.Request, d *limits.Decision) (offline bool, err error) {
 	c.use(clock.Now.UnixNano())
 	if only := s.scopes.onlyScope(c); only != nil && s.repeatRefusal(clock, Key{c.id, user.ID}, only.set, q, d) {
@@ -43,8 +43,8 @@ type Outcome struct {
 	Abandoned bool // the context has ended, and another goroutine is deciding the message
 }
 
-// JudgeAll judges messages of a channel, like Judge. The users are those of the cases. Messages that are abandoned have no decision.
-// If there are any, the error is the context's.
+// JudgeAll judges messages of a channel, like Judge. The users are those of the cases. Messages
+// that are abandoned have no decision. If there are any, the error is the context's.
 func (s *Rows) JudgeAll(ctx context.Context, c *Channel, users []User, cases []limits.Case, outcomes []Outcome) error {
 	var requests, open [BatchSize]*request
 	n, clock := 0, s.Read()

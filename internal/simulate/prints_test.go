@@ -99,7 +99,8 @@ func TestJudge_RepeatedText(t *testing.T) {
 	}
 }
 
-// TestTimeline_DropsWithPrints checks that prints stay with their messages when old ones are dropped.
+// TestTimeline_DropsWithPrints checks that prints stay with their messages when old ones are
+// dropped.
 func TestTimeline_DropsWithPrints(t *testing.T) {
 	of, timeline := printsOf(t), NewTimeline(3)
 	for i := range 3*blockSize + 5 {

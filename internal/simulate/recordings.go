@@ -32,8 +32,8 @@ var (
 var ErrFull = errors.New("there are more than 1,000,000 messages: read fewer files, or only a part of one")
 
 // Recordings hold the recorded messages of channels in memory: times, authors, roles, costs and
-// kinds, and prints of the texts, but no texts. The zero value is empty. After the last Add, call Sort. After that,
-// Recordings are safe for concurrent use.
+// kinds, and prints of the texts, but no texts. The zero value is empty. After the last Add, call
+// Sort. After that, Recordings are safe for concurrent use.
 type Recordings struct {
 	channels []*recordedChannel
 	byID     map[string]*recordedChannel

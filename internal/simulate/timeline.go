@@ -11,8 +11,8 @@ import (
 )
 
 // Timeline is a channel's recorded messages in a compact form: 24 bytes per message, about 150 per
-// user, and about 50 per different text, for at most a million texts. Create one with NewTimeline and Add messages to it. After that, any number of
-// goroutines may judge it at once.
+// user, and about 50 per different text, for at most a million texts. Create one with NewTimeline
+// and Add messages to it. After that, any number of goroutines may judge it at once.
 type Timeline struct {
 	most    int
 	blocks  []*block

@@ -220,7 +220,8 @@ func TestParse_RealLog(t *testing.T) {
 		if slices.Contains(m.Kinds, roles.Emotes) {
 			emotes++
 		}
-		// The tag emote-only and the positions agree, except about texts with an invisible character.
+		// The tag emote-only and the positions agree, except about texts with an invisible
+		// character.
 		if raw, _ := split(lines.Text()); raw.tag("emote-only") == "1" {
 			tagged++
 			if !emotesOnly(raw.tag("emotes"), m.Text) {
