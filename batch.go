@@ -135,6 +135,7 @@ func (b *batch) reopen(first int) {
 	for i := first; i < b.count; i++ {
 		q := &b.cases[i].Request
 		_ = b.messages[i].fillRequest(q, q.At, policy) // the message has been checked: there is no error
+		b.verdicts[i].Print = TextPrint{}              // the old channel may have needed it
 		if b.guard.channels.needsPrint(b.channel, q) {
 			b.verdicts[i].Print = b.guard.printOf(b.messages[i])
 		}

@@ -250,6 +250,32 @@ func TestRepeatedText_PolicyChanges(t *testing.T) {
 	}
 }
 
+// TestRepeatedText_ChannelForgotten forgets a channel while a batch is judged. The channel's next
+// policy has no limits on repeated text.
+func TestRepeatedText_ChannelForgotten(t *testing.T) {
+	var g *Guard
+	forget := false
+	g = mustNew(t, Policy{Limits: []Limit{repeats("again", PerText)}}, &Options{Now: func() time.Time {
+		if forget {
+			forget = false
+			g.ForgetChannel("1")
+			must(t, g.SetPolicy(Policy{Limits: []Limit{TokenBucketLimit("burst", 100, time.Second)}}))
+		}
+		return textStart
+	}})
+	say(t, g, "7", pasted)
+	forget = true
+	m := Message{ChannelID: "1", User: User{ID: "7"}, Text: pasted}
+	messages, verdicts := []Message{m, m}, make([]Verdict, 2)
+	messages[0].SentAt = textStart
+	must(t, g.CheckAll(t.Context(), messages, verdicts))
+	for i, v := range verdicts {
+		if !v.Print.IsZero() || v.Tightest != "burst" {
+			t.Errorf("message %d: %v, with the print %v; want none", i, v, v.Print)
+		}
+	}
+}
+
 // What texts have used is kept by a store, without the texts.
 func TestRepeatedText_State(t *testing.T) {
 	key := [16]byte{1}
