@@ -56,6 +56,9 @@ func (g inner) ReadsTexts(channelID string) bool {
 	return len(g.channels.inForce(channelID).sets.Texts()) > 0
 }
 
+// Hashes implements inner.Guard.
+func (g inner) Hashes(p TextPrint) [2][16]byte { return [2][16]byte{p.exact, p.similar} }
+
 // KnowsRole implements inner.Guard.
 func (g inner) KnowsRole(channelID string, r Role) bool {
 	return r == RoleEveryone || g.channels.inForce(channelID).roles.Has(string(r))

@@ -68,6 +68,10 @@ type Guard interface {
 	// ReadsTexts reports whether the policy in force in a channel has limits on repeated text.
 	ReadsTexts(channelID string) bool
 
+	// Hashes returns the two keyed hashes of a print: of the text as it is, and as similar texts
+	// have it. A hash is zero if nothing is left of the text in that form.
+	Hashes(p chatguard.TextPrint) [2][16]byte
+
 	// KnowsRole reports whether the policy in force in a channel names the role: in its list, as
 	// exempt, or in a limit. Other roles have no effect there.
 	KnowsRole(channelID string, r chatguard.Role) bool

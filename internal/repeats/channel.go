@@ -1,12 +1,16 @@
 package repeats
 
+import "math"
+
 // channel has the messages of a channel, and counts of them. Each message is counted under both of
 // its keys.
 type channel struct {
-	said  []said // the first of them are forgotten
-	first int    // index of the oldest message in said
-	texts map[uint64]text
-	own   map[uint64]uint32 // how many messages with a text a user wrote, by ownKey
+	id     string
+	places [2]int // index in each pile
+	said   []said // the first of them are forgotten
+	first  int    // index of the oldest message in said
+	texts  map[uint64]text
+	own    map[uint64]uint32 // how many messages with a text a user wrote, by ownKey
 }
 
 // said is a message.
@@ -24,6 +28,14 @@ func ownKey(user, key uint64) uint64 { return user*0x9e3779b97f4a7c15 ^ key }
 
 func (c *channel) len() int { return len(c.said) - c.first }
 
+// oldest returns the time of the oldest message.
+func (c *channel) oldest() int64 {
+	if c.len() == 0 {
+		return math.MaxInt64
+	}
+	return c.said[c.first].at
+}
+
 // add adds the newest message.
 func (c *channel) add(s said) {
 	if c.first > 0 && 2*c.first >= len(c.said) {
@@ -32,6 +44,9 @@ func (c *channel) add(s said) {
 	}
 	c.said = append(c.said, s)
 	for _, key := range s.texts {
+		if key == 0 {
+			continue
+		}
 		t, mine := c.texts[key], ownKey(s.user, key)
 		t.times++
 		if c.own[mine]++; c.own[mine] == 1 {
@@ -54,6 +69,9 @@ func (c *channel) forgetOldest() {
 	s := &c.said[c.first]
 	c.first++
 	for _, key := range s.texts {
+		if key == 0 {
+			continue
+		}
 		t, mine := c.texts[key], ownKey(s.user, key)
 		if c.own[mine]--; c.own[mine] == 0 {
 			delete(c.own, mine)

@@ -3,6 +3,8 @@
 package repeats
 
 import (
+	"cmp"
+	"container/heap"
 	"encoding/binary"
 	"hash/maphash"
 	"strings"
@@ -16,8 +18,12 @@ import (
 )
 
 const (
-	// Kept is how long messages are remembered.
+	// Kept is how long messages are remembered. Older ones are forgotten when others arrive, in any
+	// channel.
 	Kept = 10 * time.Minute
+	// mostExpired is the maximum number of messages of all channels that are forgotten for their age
+	// when one arrives, so that no message waits long. It is above 1, so old ones don't pile up.
+	mostExpired = 16
 	// mostMessages is the maximum number of remembered messages of all channels. Beyond it, the
 	// oldest messages of the channel with the most are forgotten. A message takes up to 200 bytes.
 	mostMessages = 1 << 16
@@ -33,21 +39,23 @@ type Memory struct {
 	seed  maphash.Seed
 
 	mu       sync.Mutex
-	channels map[string]*channel
+	channels map[string]*channel // those with messages
+	oldest   pile                // of the same channels, by the age of their oldest messages
+	fullest  pile                // of the same channels, by their number of messages
 	total    int
-	entries  [mostEntries]entry
-	next     int // in entries
-}
-
-// entry is what a journal entry says about repeats.
-type entry struct {
-	id      chatguard.EntryID
-	repeats journal.Repeats
+	last     int64 // time of the last message, in ns since 1970
+	repeats  map[chatguard.EntryID]journal.Repeats
+	entries  [mostEntries]chatguard.EntryID // the keys of repeats
+	next     int                            // in entries
 }
 
 // New returns an empty Memory for a Guard's verdicts.
 func New(guard *chatguard.Guard) *Memory {
-	return &Memory{guard: guard, most: mostMessages, seed: maphash.MakeSeed(), channels: map[string]*channel{}}
+	return &Memory{
+		guard: guard, most: mostMessages, seed: maphash.MakeSeed(), channels: map[string]*channel{}, repeats: map[chatguard.EntryID]journal.Repeats{},
+		oldest:  pile{place: 0, compare: func(a, b *channel) int { return cmp.Compare(a.oldest(), b.oldest()) }},
+		fullest: pile{place: 1, compare: func(a, b *channel) int { return b.len() - a.len() }},
+	}
 }
 
 // Observe remembers a message whose verdict has a print. It has the signature of
@@ -61,20 +69,43 @@ func (r *Memory) Observe(m chatguard.Message, v chatguard.Verdict) {
 	if v.EntryID != 0 {
 		limit = r.limit(v.ChannelID, v.Limit)
 	}
-	texts, user := keysOf(v.Print), maphash.String(r.seed, v.UserID)
+	texts, user, at := r.keysOf(v.Print), maphash.String(r.seed, v.UserID), v.At.UnixNano()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// One message from a wrong clock must not make others look old, so the earlier of the last two
+	// times counts.
+	r.expire(min(at, r.last) - int64(Kept))
+	r.last = at
 	c := r.channel(v.ChannelID)
-	r.total -= c.expire(v.At.Add(-Kept).UnixNano())
-	c.add(said{v.At.UnixNano(), user, texts})
+	r.total -= c.expire(at - int64(Kept))
+	c.add(said{at, user, texts})
 	r.total++
+	r.changed(c)
 	if limit.Name != "" {
-		r.entries[r.next] = entry{v.EntryID, c.repeats(user, texts, &limit, v.At)}
+		delete(r.repeats, r.entries[r.next])
+		r.entries[r.next], r.repeats[v.EntryID] = v.EntryID, c.repeats(user, texts, &limit, v.At)
 		r.next = (r.next + 1) % mostEntries
 	}
 	if r.total > r.most {
-		r.trim()
+		r.forgetOldest(r.fullest.channels[0])
 	}
+}
+
+// expire forgets some messages of all channels from before a time.
+func (r *Memory) expire(before int64) {
+	for range mostExpired {
+		if len(r.channels) == 0 || r.oldest.channels[0].oldest() >= before {
+			return
+		}
+		r.forgetOldest(r.oldest.channels[0])
+	}
+}
+
+// forgetOldest forgets the oldest message of a channel.
+func (r *Memory) forgetOldest(c *channel) {
+	c.forgetOldest()
+	r.total--
+	r.changed(c)
 }
 
 // limit returns a limit on repeated text of a channel's policy, or the zero value if it isn't one.
@@ -92,16 +123,12 @@ func (r *Memory) limit(channelID, name string) chatguard.Limit {
 func (r *Memory) Of(id chatguard.EntryID) journal.Repeats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range r.entries { // the newest is usually the wanted one
-		if e := &r.entries[(r.next-1-i+2*mostEntries)%mostEntries]; e.id == id {
-			return e.repeats
-		}
-	}
-	return journal.Repeats{}
+	return r.repeats[id]
 }
 
 // Count returns how often the text with a print was written in a channel in the last ten minutes,
-// and by how many users. Similar texts count as the same if similar is set.
+// and by how many users. Similar texts count as the same if similar is set. It is for a view of raids,
+// which groups people by "wrote the same"; nothing calls it yet.
 func (r *Memory) Count(channelID string, print chatguard.TextPrint, similar bool, now time.Time) (times, people int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +137,8 @@ func (r *Memory) Count(channelID string, print chatguard.TextPrint, similar bool
 		return 0, 0
 	}
 	r.total -= c.expire(now.Add(-Kept).UnixNano())
-	t := c.texts[keysOf(print).of(similar)]
+	r.changed(c)
+	t := c.texts[r.keysOf(print).of(similar)]
 	return int(t.times), int(t.people)
 }
 
@@ -118,31 +146,31 @@ func (r *Memory) Count(channelID string, print chatguard.TextPrint, similar bool
 func (r *Memory) channel(id string) *channel {
 	c := r.channels[id]
 	if c == nil {
-		c = &channel{texts: map[uint64]text{}, own: map[uint64]uint32{}}
-		r.channels[strings.Clone(id)] = c
+		c = &channel{id: strings.Clone(id), texts: map[uint64]text{}, own: map[uint64]uint32{}}
+		r.channels[c.id] = c
+		heap.Push(&r.oldest, c)
+		heap.Push(&r.fullest, c)
 	}
 	return c
 }
 
-// trim forgets messages of the channel with the most, an eighth of them at once, so that it seldom
-// has to look for that channel. It also removes channels without messages.
-func (r *Memory) trim() {
-	var fullest *channel
-	for id, c := range r.channels {
-		if c.len() == 0 {
-			delete(r.channels, id)
-		} else if fullest == nil || c.len() > fullest.len() {
-			fullest = c
+// changed moves a channel whose messages have changed to its new places. It removes the channel if
+// it has none.
+func (r *Memory) changed(c *channel) {
+	for _, p := range []*pile{&r.oldest, &r.fullest} {
+		if c.len() > 0 {
+			heap.Fix(p, c.places[p.place])
+		} else {
+			heap.Remove(p, c.places[p.place])
 		}
 	}
-	for range max(1, fullest.len()/8) {
-		fullest.forgetOldest()
-		r.total--
+	if c.len() == 0 {
+		delete(r.channels, c.id)
 	}
 }
 
 // textKeys identify a text: as it is, and as similar texts have it. Keys of different texts differ,
-// because they are parts of keyed hashes.
+// because they are parts of keyed hashes. A key is 0 if nothing is left of the text in that form.
 type textKeys [2]uint64
 
 func (k textKeys) of(similar bool) uint64 {
@@ -152,16 +180,14 @@ func (k textKeys) of(similar bool) uint64 {
 	return k[0]
 }
 
-// keysOf returns the keys of a print. In its binary form, each hash comes after a length of two
-// bytes; see TextPrint.AppendBinary.
-func keysOf(p chatguard.TextPrint) (k textKeys) {
-	var room [64]byte
-	data, err := p.AppendBinary(room[:0])
-	if err != nil || len(data) != 1+2*(2+16) {
-		return k
+// keysOf returns the keys of a print.
+func (r *Memory) keysOf(p chatguard.TextPrint) (k textKeys) {
+	for i, hash := range inner.Of(r.guard).Hashes(p) {
+		if hash != [16]byte{} {
+			k[i] = binary.LittleEndian.Uint64(hash[:])&^1 | uint64(i) // the lowest bit distinguishes the two
+		}
 	}
-	// The lowest bit distinguishes the two.
-	return textKeys{binary.LittleEndian.Uint64(data[3:]) &^ 1, binary.LittleEndian.Uint64(data[21:]) | 1}
+	return k
 }
 
 // window returns the time in which a limit's repeats are counted.

@@ -160,6 +160,83 @@ func TestMemory_Bounded(t *testing.T) {
 	}
 }
 
+// TestMemory_Quiet checks that the messages of quiet channels are forgotten when others are written
+// elsewhere, a few at a time, and that a message from a wrong clock doesn't matter.
+func TestMemory_Quiet(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, copies(chatguard.PerText))
+	const quiet = 5 * mostExpired
+	for i := range quiet {
+		m.say(time.Duration(i), fmt.Sprint("quiet ", i%(quiet/2)), "anna", fmt.Sprintf("a text %b of a quiet channel", i))
+	}
+	m.say(time.Hour, "wrong", "anna", raid)
+	m.say(time.Minute, "busy", "anna", raid)
+	if m.total != quiet+2 {
+		t.Errorf("%d messages are remembered, want all %d", m.total, quiet+2)
+	}
+	for left := quiet; left > 0; left -= mostExpired {
+		m.say(Kept+time.Second, "busy", "anna", raid)
+		if sum := m.total - m.channels["busy"].len() - 1; sum > left || left-sum > mostExpired {
+			t.Errorf("%d messages are remembered, want about %d", sum, left)
+		}
+	}
+	m.say(Kept+time.Second, "busy", "anna", raid)
+	if len(m.channels) != 2 || m.oldest.Len() != 2 || m.fullest.Len() != 2 {
+		t.Errorf("%d channels are remembered, want 2", len(m.channels))
+	}
+}
+
+// TestMemory_ManyChannels checks that the fullest of many channels loses messages, one for each that
+// arrives.
+func TestMemory_ManyChannels(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, copies(chatguard.PerText))
+	m.most = 300
+	for i := range m.most {
+		m.say(time.Duration(i), fmt.Sprint(min(i, 250)), "anna", fmt.Sprintf("a text %b of a channel", i))
+	}
+	for i := range 10 {
+		m.say(time.Second, fmt.Sprint("new ", i), "anna", raid)
+		if n := m.channels["250"].len(); n != 50-i-1 || len(m.channels) != 251+i+1 || m.total != m.most {
+			t.Fatalf("%d messages in the fullest of %d channels, %d in all", n, len(m.channels), m.total)
+		}
+	}
+}
+
+// TestMemory_NumbersOnly checks that texts of which nothing is left aren't one similar text.
+func TestMemory_NumbersOnly(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, copies(chatguard.PerText))
+	for i := range 3 {
+		text := fmt.Sprint("123456789012345", i)
+		m.say(0, "1", "anna", text)
+		m.wantCount(0, "1", text, true, 0, 0)
+		m.wantCount(0, "1", text, false, 1, 1)
+	}
+}
+
+// TestOf_AnyOrder checks that an entry is found whatever other messages were observed since, up to
+// the newest mostEntries. Goroutines don't observe in the order of their entries.
+func TestOf_AnyOrder(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, copies(chatguard.PerText))
+	v := chatguard.Verdict{At: start, ChannelID: "1", UserID: "anna", Limit: "copies", Print: m.guard.TextPrint(raid)}
+	for _, id := range []chatguard.EntryID{5000, 4999} {
+		v.EntryID = id
+		m.Observe(chatguard.Message{}, v)
+	}
+	for id := range chatguard.EntryID(mostEntries - 1) {
+		if got := m.Of(5000).Times; got != 1 {
+			t.Fatalf("before entry %d: %d times, want 1", id+1, got)
+		}
+		v.EntryID = id + 1
+		m.Observe(chatguard.Message{}, v)
+	}
+	if got := m.Of(5000); got != (journal.Repeats{}) || len(m.repeats) != mostEntries {
+		t.Errorf("the oldest of %d entries: %+v", len(m.repeats), got)
+	}
+}
+
 func BenchmarkObserve(b *testing.B) {
 	m := newMemory(b, copies(chatguard.PerText))
 	var prints []chatguard.TextPrint
