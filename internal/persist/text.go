@@ -26,11 +26,12 @@ func newTexts(print func(text string) chatguard.TextPrint) texts {
 	return texts{print, textMark(sum[:])}
 }
 
-// maxQueuedText is the maximum length in bytes of a text that is kept until the next flush.
-const maxQueuedText = 1 << 10
+// maxQueuedText is the maximum length in bytes of a text that is kept until the next flush. Nearly
+// all are shorter. If the disk stalls, a full queue has up to 20 MB of texts.
+const maxQueuedText = 200
 
 // observe fills in the print of a message, or keeps its text until the next flush: a decision must
-// not wait for a print that no limit needs. A long text would take too much memory.
+// not wait for a print that no limit needs. A longer text would take too much memory.
 func (t *texts) observe(row *timelineRow, m *chatguard.Message, v *chatguard.Verdict) {
 	switch {
 	case t.print == nil:

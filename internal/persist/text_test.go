@@ -58,7 +58,7 @@ func TestTexts_Recorded(t *testing.T) {
 	s, g := openTexts(t, path, 1, &now, time.Hour)
 	of := withKey(t, 1).TextPrint
 	const short = "nobody reads this short text"
-	long := "nor this long one " + strings.Repeat("語文", 200)
+	long := "nor this long one " + strings.Repeat("語文", 31) // 204 bytes
 	given := of("a print without its text")
 	verdict := of("what a limit has computed")
 	for i, text := range []string{short, long, ""} {
@@ -71,6 +71,11 @@ func TestTexts_Recorded(t *testing.T) {
 	s.Observe(chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7"}, Text: short}, chatguard.Verdict{At: start.Add(4), Print: verdict})
 	want := []chatguard.TextPrint{of(short), of(long), {}, given, verdict}
 	wantPrints(t, "pending", s.prints(t, "c1"), want...)
+	for i, row := range s.queue.timeline.rowsOf("c1").rows {
+		if want := []string{short, "", "", "", ""}[i]; row.text != want {
+			t.Errorf("until the next flush, message %d keeps the text %q, want %q", i, row.text, want)
+		}
+	}
 	taken := s.queue.take()
 	for i := range taken.timeline {
 		if text := taken.timeline[i].text; text != "" {
