@@ -5,6 +5,7 @@ package persist
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"os"
 	"slices"
 	"strings"
@@ -156,4 +157,48 @@ func TestTexts_Retention(t *testing.T) {
 	turn(4 * time.Hour)
 	s.wantCount(t, 0, left)
 	s.wantCount(t, 2*many+6, "SELECT count(*) FROM timeline")
+}
+
+// readOnly is a database that nothing may write.
+type readOnly struct {
+	database
+	t testing.TB
+}
+
+func (db readOnly) Write(context.Context, func(*sql.Tx) error) error {
+	db.t.Error("a transaction without prints to delete")
+	return nil
+}
+
+// TestTexts_RetentionReadsInSteps checks that messages without prints need no transaction, and that
+// one step doesn't look at all of them.
+func TestTexts_RetentionReadsInSteps(t *testing.T) {
+	t.Parallel()
+	now := start.Add(3 * time.Hour)
+	s, _ := openTexts(t, newDatabase(t), 1, &now, time.Hour)
+	for i, channelID := range []string{"c1", "c2"} {
+		s.createRecords(t, "INSERT INTO timeline (channel_id, at, number, user_id, login, roles, cost, print) SELECT '"+channelID+"', ?3 + i, i, '7', '', '', 1, NULL FROM n", 1, printStep-1+3*i, start)
+		s.exec(t, "INSERT INTO rolled_up VALUES (?, ?, 0)", channelID, now.UnixNano())
+	}
+	s.exec(t, "UPDATE timeline SET print = x'00' WHERE channel_id = 'c2' AND number = ?", printStep+2)
+	expire := func(wantMore bool) {
+		t.Helper()
+		more, err := s.sweeper.expirePrints(ctx, now)
+		must(t, err)
+		if more != wantMore {
+			t.Errorf("there may be more: %t, want %t", more, wantMore)
+		}
+	}
+	db := s.sweeper.db
+	s.sweeper.db = readOnly{db, t}
+	expire(true)
+	if at := s.sweeper.prints["c2"]; at != start.UnixNano()+2 {
+		t.Errorf("after a step, the second channel was searched up to %d, want its first message", at-start.UnixNano())
+	}
+	expire(true)
+	s.sweeper.db = db
+	expire(false)
+	s.wantCount(t, 0, "SELECT count(*) FROM timeline WHERE print IS NOT NULL")
+	s.sweeper.db = readOnly{db, t}
+	expire(false)
 }
