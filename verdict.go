@@ -113,10 +113,8 @@ func (v Verdict) String() string {
 		return fmt.Sprintf("allowed at low priority, %d left of %s", v.Remaining, v.Tightest)
 	case v.Tightest == "" && v.Degraded:
 		return "allowed, degraded"
-	case v.Tightest == "" && !v.Print.IsZero():
-		return "allowed"
 	case v.Tightest == "":
-		return "allowed, no limits"
+		return "allowed" // there may be limits on repeated text
 	}
 	return fmt.Sprintf("allowed, %d left of %s", v.Remaining, v.Tightest)
 }
