@@ -79,9 +79,18 @@ func TrimAction(text string) string {
 // display name; both are empty if the message is no reply. In front of any other text, the name
 // stays, because people read it there.
 func ReplyCommand(text string, names ...string) string {
+	if typed := TrimReply(text, names...); strings.HasPrefix(typed, "!") {
+		return typed
+	}
+	return text
+}
+
+// TrimReply returns a text without the name that Twitch puts in front of a reply, as in "@Anna no".
+// names are as in ReplyCommand.
+func TrimReply(text string, names ...string) string {
 	mention, typed, _ := strings.Cut(text, " ")
 	name, ok := strings.CutPrefix(mention, "@")
-	if ok && name != "" && strings.HasPrefix(typed, "!") && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+	if ok && name != "" && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
 		return typed
 	}
 	return text

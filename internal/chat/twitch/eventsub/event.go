@@ -57,8 +57,13 @@ func (f fragment) isBlank() bool {
 	return f.Type == "text" && strings.TrimFunc(f.Text, hostile.IsUnseen) == ""
 }
 
-// emotesOnly reports whether a text consists of emotes only, apart from invisible characters.
-func emotesOnly(fragments []fragment) bool {
+// emotesOnly reports whether the text consists of emotes only, apart from invisible characters and
+// the name that Twitch puts in front of a reply.
+func (e *chatEvent) emotesOnly() bool {
+	fragments := e.Message.Fragments
+	if e.Reply.Login != "" && len(fragments) > 0 && fragments[0].Type == "mention" {
+		fragments = fragments[1:]
+	}
 	found := false
 	for _, f := range fragments {
 		if f.Type == "emote" {
@@ -102,7 +107,7 @@ func (e *chatEvent) kinds() []string {
 	if e.RewardID != "" {
 		set |= roles.KindOf(roles.Reward)
 	}
-	if emotesOnly(e.Message.Fragments) {
+	if e.emotesOnly() {
 		set |= roles.KindOf(roles.Emotes)
 	}
 	return set.Kinds()

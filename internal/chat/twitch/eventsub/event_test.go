@@ -144,6 +144,22 @@ func TestChatEvent_Emotes(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %s", fragments, m.Kinds, err, want)
 		}
 	}
+	const reply = `"reply":{"parent_user_login":"berta","parent_user_name":"Berta"}`
+	for fragments, want := range map[string]roles.Kinds{
+		`{"type":"mention","text":"@berta"},{"type":"text","text":" "},` + emote:             {roles.Emotes},
+		`{"type":"mention","text":"@berta"},{"type":"text","text":" look "},` + emote:        nil,
+		`{"type":"mention","text":"@berta"},{"type":"text","text":" "}`:                      nil,
+		`{"type":"mention","text":"@berta"},` + emote + `,{"type":"mention","text":"@anna"}`: nil,
+		`{"type":"mention","text":"@berta"},{"type":"mention","text":"@anna"},` + emote:      nil,
+		emote + `,{"type":"text","text":" "}`:                                                {roles.Emotes},
+		"":                                                                                   nil,
+	} {
+		event := messageEvent(`"fragments":null`, `"fragments":[`+fragments+`]`)
+		m, err := readMessage(strings.Replace(event, `"reply":null`, reply, 1), time.Unix(1e9, 0))
+		if err != nil || !slices.Equal(m.Kinds, want) {
+			t.Errorf("reply %s: %q, %v, want %s", fragments, m.Kinds, err, want)
+		}
+	}
 	paid := strings.Replace(messageEvent(`"fragments":null`, `"fragments":[`+emote+`]`), `"message_type":"text"`, `"message_type":"power_ups_gigantified_emote"`, 1)
 	if m, err := readMessage(paid, time.Unix(1e9, 0)); err != nil || !slices.Equal(m.Kinds, []string{roles.PowerUp, roles.Emotes}) {
 		t.Errorf("gigantified: %q, %v", m.Kinds, err)

@@ -3,7 +3,9 @@ package irc
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
@@ -11,10 +13,11 @@ import (
 // texts have 500 and, in replies, a name more.
 const maxEmoteText = 1024
 
-// emotesOnly reports whether a text consists of emotes only, apart from invisible characters. tag is
-// the value of the tag emotes: for each emote, the code points of the text that show it, as in
-// "25:0-4,6-10/1902:12-16". If one of these ranges is invalid, the result is false.
-func emotesOnly(tag, text string) bool {
+// emotesOnly reports whether a text consists of emotes only, apart from invisible characters and
+// the name in front of a reply. tag is the value of the tag emotes: for each emote, the code points of
+// the text that show it, as in "25:0-4,6-10/1902:12-16". If one of these ranges is invalid, the
+// result is false. names are as in twitch.ReplyCommand.
+func emotesOnly(tag, text string, names ...string) bool {
 	if tag == "" {
 		return false
 	}
@@ -28,9 +31,10 @@ func emotesOnly(tag, text string) bool {
 			}
 		}
 	}
-	at := 0
-	for _, r := range text {
-		if at == maxEmoteText || !shown.has(at) && !hostile.IsUnseen(r) {
+	said := twitch.TrimReply(text, names...)
+	at := utf8.RuneCountInString(text[:len(text)-len(said)])
+	for _, r := range said {
+		if at >= maxEmoteText || !shown.has(at) && !hostile.IsUnseen(r) {
 			return false
 		}
 		at++

@@ -160,7 +160,7 @@ func kindsOf(tag func(name string) string, text string) []string {
 	if tag("pinned-chat-paid-amount") != "" {
 		set |= roles.KindOf(roles.HypeChat)
 	}
-	if tag("emote-only") == "1" || emotesOnly(tag("emotes"), text) {
+	if tag("emote-only") == "1" || emotesOnly(tag("emotes"), text, tag("reply-parent-user-login"), tag("reply-parent-display-name")) {
 		set |= roles.KindOf(roles.Emotes)
 	}
 	return set.Kinds()

@@ -432,6 +432,29 @@ func TestParse_Emotes(t *testing.T) {
 			t.Errorf("%q of %.40q: %q, %v, want %v", c.positions, c.text, m.Kinds, err, c.want)
 		}
 	}
+	const reply = "reply-parent-user-login=berta;reply-parent-display-name=ベルタ;"
+	for _, c := range []struct {
+		positions, tags, text string
+		want                  bool
+	}{
+		{"25:7-11,13-17", reply, "@berta Kappa Kappa", true},
+		{"25:7-11,13-17", reply, "@Berta Kappa Kappa", true},
+		{"25:5-9", reply, "@ベルタ Kappa", true},
+		{"25:0-4", reply, "Kappa", true},
+		{"25:7-11", reply, "@berta Kappa!", false},
+		{"25:0-4", reply, "@berta Kappa", false},
+		{"25:6-10", reply, "@anna Kappa", false},
+		{"25:14-18", reply, "@berta @berta Kappa", false},
+		{"25:7-12", reply, "@berta Kappa", false}, // past the text
+		{"", reply, "@berta ", false},
+		{"25:1500-1501", reply, "@berta " + long, false},
+		{"25:7-11", "reply-parent-user-login=;", "@ Kappa", false},
+	} {
+		m, ok, err := Parse("@emotes=" + c.positions + ";" + c.tags + "id=1;room-id=2;user-id=3 :anna!anna@x PRIVMSG #room :" + c.text)
+		if !ok || err != nil || slices.Contains(m.Kinds, roles.Emotes) != c.want {
+			t.Errorf("%q of the reply %.40q: %q, %v, want %v", c.positions, c.text, m.Kinds, err, c.want)
+		}
+	}
 	if n := testing.AllocsPerRun(100, func() { emotesOnly("25:0-4,12-16/1902:6-10", "Kappa Keepo Kappa") }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
