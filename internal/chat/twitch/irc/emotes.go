@@ -14,8 +14,8 @@ import (
 const maxEmoteText = 1024
 
 // emotesOnly reports whether a text consists of emotes only, apart from invisible characters and
-// the name in front of a reply. tag is the value of the tag emotes: for each emote, the code points of
-// the text that show it, as in "25:0-4,6-10/1902:12-16". If one of these ranges is invalid, the
+// the name in front of a reply. tag is the value of the tag emotes: for each emote, the code points
+// of the text that show it, as in "25:0-4,6-10/1902:12-16". If one of these ranges is invalid, the
 // result is false. names are as in twitch.ReplyCommand.
 func emotesOnly(tag, text string, names ...string) bool {
 	if tag == "" {
