@@ -100,9 +100,9 @@ type Limit struct {
 	// PerUserText or PerText.
 
 	// Similar means that similar texts are the same: those that differ only in look-alike letters,
-	// numbers, punctuation, a name at the beginning or random letters at the end. Without it, texts
-	// are the same if they differ only in case, spaces, accents, invisible characters, and in how
-	// often a letter is repeated.
+	// numbers, punctuation, a name at the beginning, random letters at the end, or emoji at either
+	// end. Without it, texts are the same if they differ only in case, spaces, accents, invisible
+	// characters, and in how often a letter is repeated.
 	Similar bool `json:"similar,omitempty" toml:"similar"`
 	// FromLength is the length from which texts count, in characters after that; at most 500. 0
 	// means 12.
