@@ -317,7 +317,7 @@ func TestRepeatedText_Mistakes(t *testing.T) {
 		{[]Limit{different(4), different(5), different(6), different(7), different(8)}, `limit "from8": the limits on repeated text have more than 4 different combinations`},
 		{[]Limit{leaky}, `limit "queue": a repeated text can't wait in a leaky-bucket`},
 		{[]Limit{different(501)}, "from_length is 501, want 1 to 500"},
-		{[]Limit{different(-1)}, "from_length is -1"},
+		{[]Limit{different(-1)}, "from_length is -1, want 1 to 500, or leave it out for 12"},
 	} {
 		if err := (Policy{Limits: test.limits}).Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("got %v, want %q", err, test.want)

@@ -43,7 +43,9 @@ func (l *Limit) compileText() error {
 	case !l.Scope.IsText():
 	case l.Algorithm == leakyBucket.name: // see countsTexts
 		return MistakeIn("algorithm", l.Algorithm, "a repeated text can't wait in a %s: use another algorithm, such as %s", l.Algorithm, slidingLog.name)
-	case t.FromLength < 0 || t.FromLength > MaxFromLength:
+	case t.FromLength < 0:
+		return MistakeIn("from_length", t.FromLength, "from_length is %d, want 1 to %d, or leave it out for %d", t.FromLength, MaxFromLength, DefaultFromLength)
+	case t.FromLength > MaxFromLength:
 		return MistakeIn("from_length", t.FromLength, "from_length is %d, want 1 to %d: no text has more characters, so the limit would never count", t.FromLength, MaxFromLength)
 	default:
 		t.Everyone = l.Scope == PerText
