@@ -61,6 +61,9 @@ func (m *Message) AppendJSON(b []byte) []byte {
 		text, _ := m.Print.MarshalText() // base64 can't fail
 		b = append(append(append(b, `,"print":"`...), text...), '"')
 	}
+	if m.Emotes {
+		b = append(b, `,"emotes":true`...)
+	}
 	if m.Text != "" {
 		b = appendText(append(b, `,"text":`...), m.Text)
 	}

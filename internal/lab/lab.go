@@ -70,6 +70,8 @@ type Message struct {
 	// count a message without either.
 	Text  string              `json:"text,omitempty"`
 	Print chatguard.TextPrint `json:"print,omitzero"`
+	// Emotes means that the message consists of emotes only.
+	Emotes bool `json:"emotes,omitempty"`
 }
 
 // Run answers a question. The error is an *Error if the question can't be answered, or that of ctx
@@ -164,6 +166,9 @@ func (m *Message) judgeable() chatguard.Message {
 	judged := chatguard.Message{ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, Text: m.Text, User: chatguard.User{ID: m.UserID, Roles: m.Roles}}
 	if !m.Print.IsZero() {
 		judged.Print = &m.Print
+	}
+	if m.Emotes {
+		judged.Kinds = []string{chatguard.KindEmotes}
 	}
 	return judged
 }

@@ -85,6 +85,28 @@ func TestRun_RepeatedText(t *testing.T) {
 	}
 }
 
+// TestRun_Emotes checks that messages of emotes only count if a limit on repeated text counts them,
+// also when they come back as JSON, and that their texts are known.
+func TestRun_Emotes(t *testing.T) {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	emotes := Message{At: 1_767_225_600_000_000_000, UserID: "1", Print: guard.TextPrint("Kappa Kappa Kappa"), Emotes: true}
+	data, err := json.Marshal([]Message{emotes, emotes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for counts, allowed := range map[bool]string{false: "true true", true: "true false"} {
+		answer := run(t, fmt.Sprintf(`{"lanes": [{"limits": [{"name": "copies", "per": "text", "algorithm": "token-bucket", "burst": 1, "refill": "1m", "count_emotes": %v}]}], "messages": %s}`,
+			counts, data))
+		steps := answer.Lanes[0].Steps
+		if got := fmt.Sprint(steps[0].Allowed, steps[1].Allowed); got != allowed || answer.WithoutText != 0 {
+			t.Errorf("count_emotes = %v: %s, %d without a text; want %s", counts, got, answer.WithoutText, allowed)
+		}
+	}
+}
+
 func TestRun_Pictures(t *testing.T) {
 	for _, test := range []struct {
 		limit string

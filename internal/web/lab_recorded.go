@@ -101,13 +101,10 @@ func (h *labs) between(ctx context.Context, t *lab.Traffic, from, until time.Tim
 		case len(list) == lab.MaxMessages:
 			return errRecorded("There are more than 20,000 recorded messages in that time: use a shorter time, or one user.")
 		}
-		said := lab.Message{
+		list = append(list, lab.Message{
 			At: lab.Moment(m.At.UnixNano()), UserID: strings.Clone(m.UserID), Login: strings.Clone(m.Login), Roles: m.Roles, Cost: m.Cost,
-		}
-		if !slices.Contains(m.MessageKinds, roles.Emotes) { // limits on repeated text usually leave them out
-			said.Print = m.Print
-		}
-		list = append(list, said)
+			Print: m.Print, Emotes: slices.Contains(m.MessageKinds, roles.Emotes),
+		})
 		return nil
 	})
 	return list, err

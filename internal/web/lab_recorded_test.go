@@ -17,6 +17,8 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/roles"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -73,6 +75,43 @@ func TestLab_Recorded(t *testing.T) {
 		if strings.Contains(string(a.body), "text") {
 			t.Errorf("the answer has a text: %s", a.body)
 		}
+	}
+}
+
+// emotesStore is a Store whose timeline has the same emotes by two users.
+type emotesStore struct{ Records }
+
+func (s emotesStore) Timeline(_ context.Context, channel string, since time.Time, each func([]journal.TimelineMessage) error) error {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		return err
+	}
+	said := journal.TimelineMessage{
+		At: since.Add(time.Hour), ChannelID: channel, UserID: "61", Cost: 1, MessageKinds: roles.Kinds{roles.Emotes}, Print: guard.TextPrint("Kappa Kappa Kappa"),
+	}
+	again := said
+	again.UserID = "62"
+	return each([]journal.TimelineMessage{said, again})
+}
+
+// TestLab_RecordedEmotes checks that recorded messages of emotes only have their texts, and count if
+// a limit on repeated text counts them.
+func TestLab_RecordedEmotes(t *testing.T) {
+	d := dash(t, func(o *Options) { o.Store = emotesStore{o.Store} })
+	lane := func(counts bool) map[string]any {
+		return map[string]any{"limits": []map[string]any{
+			{"name": "copies", "per": "text", "algorithm": "token-bucket", "burst": 1, "refill": "1m", "count_emotes": counts},
+		}}
+	}
+	a := d.do("POST", "/api/v1/lab", map[string]any{
+		"lanes": []any{lane(true), lane(false)}, "traffic": map[string]any{"kind": "recorded", "channel": channelID, "from": d.now().Add(-2 * time.Hour), "for": "2h"},
+	}, asOwner)
+	got := decode[labAnswer](t, a)
+	if len(got.Messages) != 2 || strings.Contains(string(a.body), "without_text") {
+		t.Fatalf("%s: %s", a.Status, a.body)
+	}
+	if steps := fmt.Sprint(got.Lanes[0].Steps, got.Lanes[1].Steps); steps != "[{true} {false}] [{true} {true}]" {
+		t.Errorf("the steps are %s", steps)
 	}
 }
 

@@ -15,6 +15,7 @@ import { request } from "../app/core/api.js";
  * @property {number} [cost]
  * @property {string} [text]
  * @property {string} [print] identifies the text, if that is unknown
+ * @property {boolean} [emotes] it consists of emotes only
  */
 
 /**
