@@ -51,7 +51,8 @@ func (b *board) len(channel string) int {
 
 // put records a throttled message. color and roles are its author's. now is the current time.
 func (b *board) put(e journal.Entry, color string, roles chatguard.Roles, cost int, now time.Time) {
-	sameText := b.isText != nil && b.isText(e.ChannelID, e.Limit)
+	// The policy may have lost the limit since.
+	sameText := e.Repeats != (journal.Repeats{}) || b.isText != nil && b.isText(e.ChannelID, e.Limit)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.rows[rowKey{e.ChannelID, e.UserID}]

@@ -52,14 +52,18 @@ func TestModel_RepeatedText(t *testing.T) {
 	now := m.opts.Guard.Now()
 	copied := entry(1, "a", now, time.Minute)
 	copied.Limit = "copies"
+	removed := entry(3, "c", now, time.Minute)
+	removed.Limit, removed.Repeats = "removed", journal.Repeats{Times: 2, People: 1, Window: "30s"}
 	m.Preload([]journal.Entry{entry(2, "b", now, time.Minute)})
 	m.board.put(copied, "", nil, 1, now)
+	m.board.put(removed, "", nil, 1, now)
 	for _, row := range m.Throttled(channelID, Recent) {
-		if row.SameText != (row.UserID == "a") {
+		if row.SameText != (row.UserID != "b") {
 			t.Errorf("%s: same text %t", row.UserID, row.SameText)
 		}
 	}
 	m.Amended(channelID, "a")
+	m.Amended(channelID, "c")
 	m.judgeAgain(channelID, now)
 	for _, row := range m.Throttled(channelID, Recent) {
 		if row.Held {
