@@ -73,7 +73,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		c.Request.Latest = b.guard.present.Note(c.Request.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, c.Request.Roles, b.guard.isDegraded())
-	if b.guard.channels.needsPrint(b.channel, &c.Request) {
+	if b.channel.texts.Load() != nil && b.guard.channels.needsPrint(b.channel, &c.Request) {
 		v.Print = b.guard.printOf(m)
 	}
 	c.User = m.User.ID
@@ -121,7 +121,7 @@ func (b *batch) judgeFrom(first int) (judged int) {
 	}
 	for i := first; i < b.count; i++ {
 		c := &b.cases[i]
-		if !b.guard.channels.judge(b.channel, b.verdicts[i], &c.Request, &c.Decision) {
+		if !b.guard.channels.judge(b.channel, c.User, &b.verdicts[i].Print, &c.Request, &c.Decision) {
 			return i
 		}
 	}
@@ -136,7 +136,7 @@ func (b *batch) reopen(first int) {
 		q := &b.cases[i].Request
 		_ = b.messages[i].fillRequest(q, q.At, policy) // the message has been checked: there is no error
 		b.verdicts[i].Print = TextPrint{}              // the old channel may have needed it
-		if b.guard.channels.needsPrint(b.channel, q) {
+		if b.channel.texts.Load() != nil && b.guard.channels.needsPrint(b.channel, q) {
 			b.verdicts[i].Print = b.guard.printOf(b.messages[i])
 		}
 	}

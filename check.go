@@ -69,7 +69,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, q.Roles, g.isDegraded())
-	if g.channels.needsPrint(c, &q) {
+	if c.texts.Load() != nil && g.channels.needsPrint(c, &q) {
 		v.Print = g.printOf(m)
 	}
 	if g.channels.exact {
@@ -81,7 +81,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		v.Exempt, taken = true, q.Cost
 	} else {
 		var d limits.Decision
-		if !g.channels.judge(c, v, &q, &d) {
+		if !g.channels.judge(c, m.User.ID, &v.Print, &q, &d) {
 			*v = Verdict{}
 			return g.check(ctx, m, v, mode) // the channel was removed in the meantime
 		}
@@ -121,18 +121,23 @@ func (cs *channels) hasPlaces(c *channel) bool {
 	return cs.everywhere.Load() != nil || cs.overall.Load() != nil || c.common.Load() != nil || c.texts.Load() != nil
 }
 
-// judge judges a message by all rows that it uses. It returns false and does nothing if the channel
-// was removed. v has the message's author and print.
-func (cs *channels) judge(c *channel, v *Verdict, q *limits.Request, d *limits.Decision) (open bool) {
+// judge judges a user's message by all rows that it uses. It returns false and does nothing if the
+// channel was removed.
+func (cs *channels) judge(c *channel, userID string, p *TextPrint, q *limits.Request, d *limits.Decision) (open bool) {
 	if !cs.hasPlaces(c) { // with the default policy, no room for places is needed
-		return c.table.Judge(v.UserID, q, d)
+		return c.table.Judge(userID, q, d)
 	}
+	return cs.judgeWith(c, userID, p, q, d)
+}
+
+// judgeWith is judge for policies with limits of other scopes than PerUser.
+func (cs *channels) judgeWith(c *channel, userID string, p *TextPrint, q *limits.Request, d *limits.Decision) (open bool) {
 	if c.texts.Load() == nil {
 		var room [limits.PerEverywhere]limits.Place
-		return c.table.Judge(v.UserID, q, d, cs.places(room[:0], c, v.UserID)...)
+		return c.table.Judge(userID, q, d, cs.places(room[:0], c, userID)...)
 	}
 	var room [limits.MaxSets - 1]limits.Place
-	return c.table.Judge(v.UserID, q, d, cs.allPlaces(room[:0], c, v.UserID, &v.Print)...)
+	return c.table.Judge(userID, q, d, cs.allPlaces(room[:0], c, userID, p)...)
 }
 
 // allPlaces is places with the rows of repeated text.

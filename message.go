@@ -56,9 +56,6 @@ type Message struct {
 	// Text is read only by limits on repeated text (PerUserText and PerText). The Guard doesn't keep
 	// it.
 	Text string
-	// Print is the print of a text that isn't at hand, such as that of a recorded message. Nil means
-	// that of Text. It must have been made with the same Options.TextKey.
-	Print *TextPrint
 	// Kinds say what is special about the message, such as "paid" or KindEmotes. The program defines
 	// the other names. None means an ordinary message. Policy.ExemptKinds may exempt kinds.
 	Kinds []string
@@ -68,6 +65,9 @@ type Message struct {
 	// Cost is the number of messages that the message counts as. 0 means 1, and negative values are
 	// an error.
 	Cost int
+	// Print is the print of a text that isn't at hand, such as that of a recorded message. Nil means
+	// that of Text. It must have been made with the same Options.TextKey.
+	Print *TextPrint
 }
 
 // Validate returns nil if the message can be judged as it says. Otherwise it returns the error that

@@ -90,7 +90,7 @@ func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 		return run, err
 	}
 	run.request.Latest = g.present.Peek(run.request.At, m.User.ID, m.SentAt.IsZero())
-	if g.channels.needsPrint(run.channel, &run.request) {
+	if run.channel.texts.Load() != nil && g.channels.needsPrint(run.channel, &run.request) {
 		run.print = g.printOf(m)
 	}
 	if cs := &g.channels; cs.exact {

@@ -45,8 +45,9 @@ func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, l
 func (h *hearing) explain() (levels []Level, s Standing) {
 	h.practice = h.accounts[0].set.strikes.Practice
 	for k := range h.accounts {
-		h.arrive(k)
-		levels = h.insertLevels(levels, &h.accounts[k])
+		a := &h.accounts[k]
+		a.arrive(h.request)
+		levels = h.insertLevels(levels, a)
 	}
 	s = h.accounts[0].standing()
 	h.judge()

@@ -81,7 +81,7 @@ type account struct {
 	// policy.
 	order   map[string]int
 	at      int64 // when the message counts: never before last use
-	missing bool  // the row has to be added before a change
+	missing bool  // the row is that of a new user, and has to be added before it changes
 	changed bool
 	pinned  bool // a store must receive the change
 }
@@ -90,7 +90,7 @@ type account struct {
 // user's in the channel.
 type hearing struct {
 	accounts []account
-	places   []place // of the accounts except the first, if their rows may be missing
+	places   []place // of the accounts after the first, if their rows are in tables
 	request  *Request
 	decision *Decision
 	cost     int64 // the cost to spend
@@ -109,8 +109,12 @@ func (h *hearing) judge() {
 	}
 	h.practice, h.cost = h.accounts[0].set.strikes.Practice, q.Cost
 	for k := range h.accounts {
-		h.arrive(k)
-		h.ranked = h.ranked || h.accounts[k].set.ranked
+		a := &h.accounts[k]
+		if a.missing && q.isBack(int64(a.row[wordLast])) {
+			h.addRow(k)
+		}
+		a.arrive(q)
+		h.ranked = h.ranked || a.set.ranked
 	}
 	h.decision.At = h.accounts[0].at
 	if q.UpTo {
@@ -124,6 +128,13 @@ func (h *hearing) judge() {
 	} else {
 		h.spendAll()
 	}
+}
+
+// addRow adds the missing row of an account.
+func (h *hearing) addRow(k int) {
+	a, p := &h.accounts[k], &h.places[k-1]
+	p.make(h.request.At)
+	a.row, a.missing = p.shard.row(p.slot), false
 }
 
 func (h *hearing) isExempt() bool {
@@ -155,21 +166,10 @@ func (q *Request) countsAt(row []uint64) int64 {
 }
 
 // arrive sets the time at which a message counts. It rewinds the row if the clock was set back.
-func (h *hearing) arrive(k int) {
-	a := &h.accounts[k]
-	a.at = h.request.countsAt(a.row)
+func (a *account) arrive(q *Request) {
+	a.at = q.countsAt(a.row)
 	if a.at < int64(a.row[wordLast]) {
-		h.addMissing(k)
 		a.rewind(a.at)
-	}
-}
-
-// addMissing adds the row of an account if it is missing.
-func (h *hearing) addMissing(k int) {
-	if a := &h.accounts[k]; a.missing {
-		p := &h.places[k-1]
-		p.make(h.request.At)
-		a.row, a.missing = p.shard.row(p.slot), false
 	}
 }
 
@@ -300,7 +300,9 @@ func (h *hearing) spendAll() {
 	first := 0 // index of the limit to report
 	for k := range h.accounts {
 		a := &h.accounts[k]
-		h.addMissing(k)
+		if a.missing {
+			h.addRow(k)
+		}
 		if a.set.special {
 			h.prepare(a)
 		}
@@ -390,7 +392,9 @@ func (h *hearing) chargeAll() (charged bool) {
 			if !r.countThrottled {
 				continue
 			}
-			h.addMissing(k)
+			if a.missing {
+				h.addRow(k)
+			}
 			counted := a.charge(r, h.cost, h.request.Roles)
 			if !charged || counted < d.Counted {
 				d.Counted = counted

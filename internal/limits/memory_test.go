@@ -85,7 +85,7 @@ func TestMemory_Bounded(t *testing.T) {
 // useText calls use with the place of the row of a text.
 func (t *Table) useText(n uint64, use func(p *place)) {
 	var p place
-	t.fillText(Hash{n * 0x9E3779B97F4A7C15 &^ namedKey, n}, &p)
+	t.fillText(Hash{n * 0x9E3779B97F4A7C15 &^ namedKey, n<<1 | 1}, &p)
 	p.shard = t.lockHash(p.hash)
 	defer p.shard.mu.Unlock()
 	p.find()

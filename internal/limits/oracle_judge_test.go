@@ -66,6 +66,7 @@ func (m plainText) hash(group plainGroup, user string) Hash {
 	if !group.Everyone {
 		h[1] = h[1]<<8 | uint64(user[0])
 	}
+	h[1] = h[1]<<1 | 1
 	return h
 }
 

@@ -85,12 +85,13 @@ func textSet(bySet [][]Limit, text SameText) int {
 func (s *Set) Text() *SameText { return s.text }
 
 // Hash is a keyed hash of a repeated text, and of its author unless everyone shares the limit. The
-// highest bit is 0.
+// highest bit is 0, as in the key of a user without a name. The lowest bit is 1, so that the second
+// word is never 0.
 type Hash [2]uint64
 
-// HashOf returns the hash with these bytes, without the highest bit.
+// HashOf returns the hash with these bytes, except for the highest and the lowest bit.
 func HashOf(b [16]byte) Hash {
-	return Hash{binary.BigEndian.Uint64(b[:8]) &^ namedKey, binary.BigEndian.Uint64(b[8:])}
+	return Hash{binary.BigEndian.Uint64(b[:8]) &^ namedKey, binary.BigEndian.Uint64(b[8:]) | 1}
 }
 
 // TextMark is the first character of the key of a row of repeated text, in place of a user ID. So
@@ -118,7 +119,7 @@ func HashIn(prefix, key string) (h Hash, ok bool) {
 	}
 	n, err := strictBase64.Decode(b[:], []byte(text))
 	h = HashOf([16]byte(b[:16]))
-	return h, err == nil && n == 16 && b[0]&0x80 == 0
+	return h, err == nil && n == 16 && b[0]&0x80 == 0 && b[15]&1 == 1
 }
 
 // Prefix returns the beginning of the keys of the rows. It differs between SameTexts, and is the

@@ -24,7 +24,7 @@ type shard struct {
 }
 
 // find returns the slot of a key with that hash. If the user has a name, the key is without its
-// position. low is the rest of the key of a repeated text.
+// position. low is the rest of the key of a repeated text, and 0 for users.
 func (s *shard) find(key, low, hash uint64, name string) (slot int, ok bool) {
 	n := s.len()
 	if n == 0 {
@@ -40,7 +40,7 @@ func (s *shard) find(key, low, hash uint64, name string) (slot int, ok bool) {
 			if slot >= n {
 				slot -= n
 			}
-			if found := s.keyOf(slot); found == key && (s.set.low == 0 || s.row(slot)[s.set.low] == low) || name != "" && identityOf(found) == key && string(s.names.bytes(found)) == name {
+			if found := s.keyOf(slot); found == key && (low == 0 || s.row(slot)[s.set.low] == low) || name != "" && identityOf(found) == key && string(s.names.bytes(found)) == name {
 				return slot, true
 			}
 		}
