@@ -81,6 +81,9 @@ func (s Scope) inAllChannels() bool { return limits.Scope(s).InAllChannels() }
 // isShared reports whether several users share the allowance of a limit.
 func (s Scope) isShared() bool { return limits.Scope(s).IsShared() }
 
+// isText reports whether a limit is on repeated text.
+func (s Scope) isText() bool { return limits.Scope(s).IsText() }
+
 var scopeNames = [...]string{"user", "user-everywhere", "channel", "everywhere", "user-text", "text"}
 
 // String returns the scope's name as used in configuration and JSON.

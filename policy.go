@@ -143,7 +143,7 @@ func (p *Policy) normalize() {
 	for i := range p.Limits {
 		l := &p.Limits[i]
 		l.Title = ""
-		if limits.Scope(l.Per).IsText() {
+		if l.Per.isText() {
 			l.FromLength = cmp.Or(l.FromLength, limits.DefaultFromLength)
 		}
 		if l.Algorithm == DailyWindow {

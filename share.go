@@ -100,7 +100,7 @@ func (s sharedGuard) PolicyHash() string {
 	if err != nil {
 		return "" // a policy that compiles can be written
 	}
-	if s.guard.channels.sharesKey || slices.ContainsFunc(policy.Limits, func(l Limit) bool { return limits.Scope(l.Per).IsText() }) {
+	if s.guard.channels.sharesKey || slices.ContainsFunc(policy.Limits, func(l Limit) bool { return l.Per.isText() }) {
 		key := sha256.Sum256(s.guard.channels.textKey[:])
 		text = append(text, key[:]...)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/textfile"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/redisstore"
@@ -116,7 +117,7 @@ func withoutTextKey(c config.Config, p chatguard.Policy) string {
 		return ""
 	}
 	for _, l := range p.Limits {
-		if l.Per == chatguard.PerUserText || l.Per == chatguard.PerText {
+		if inner.IsText(l.Per) {
 			return fmt.Sprintf("nodes that share the limit %q, on repeated text, need the same key: set CHATGUARD_SHARED_TEXT_KEY to the same long random text on all nodes (openssl rand -hex 24)", l.Name)
 		}
 	}
