@@ -70,6 +70,7 @@ type viewerRule struct {
 	// which a bucket restores one message. It is 0 for windows, logs and cascades.
 	WindowSeconds float64 `json:"window_seconds"`
 	StepSeconds   float64 `json:"step_seconds"`
+	Similar       bool    `json:"similar,omitempty"` // similar messages count as the same one
 }
 
 // standing returns what a viewer may know about themselves in a channel. It doesn't make the Guard
@@ -104,7 +105,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 // ruleOf returns what a limit on repeated text allows.
 func ruleOf(l chatguard.Limit, title string) viewerRule {
 	const day = 24 * time.Hour
-	r := viewerRule{Name: l.Name, Title: title, Algorithm: l.Algorithm, Capacity: l.Messages, WindowSeconds: l.Every.Seconds()}
+	r := viewerRule{Name: l.Name, Title: title, Algorithm: l.Algorithm, Capacity: l.Messages, WindowSeconds: l.Every.Seconds(), Similar: l.Similar}
 	switch l.Algorithm {
 	case chatguard.TokenBucket, chatguard.Cascade:
 		r.Capacity, r.WindowSeconds = l.Burst+l.ExtraBurst, max(l.Refill*time.Duration(l.Burst), l.ExtraRefill*time.Duration(l.ExtraBurst)).Seconds()

@@ -130,7 +130,7 @@ func TestViewer_SameText(t *testing.T) {
 		return l
 	}
 	d := dash(t, showViewers, addLimits(t,
-		window("log", chatguard.SlidingLog, func(l *chatguard.Limit) { l.Messages, l.Every = 2, time.Minute }),
+		window("log", chatguard.SlidingLog, func(l *chatguard.Limit) { l.Messages, l.Every, l.Similar = 2, time.Minute, true }),
 		window("bucket", chatguard.TokenBucket, func(l *chatguard.Limit) { l.Burst, l.Refill = 3, 10*time.Second }),
 		window("two", chatguard.Cascade, func(l *chatguard.Limit) {
 			l.Burst, l.Refill, l.ExtraBurst, l.ExtraRefill = 3, 10*time.Second, 2, time.Minute
@@ -139,8 +139,8 @@ func TestViewer_SameText(t *testing.T) {
 	))
 	s := d.standing(viewerOf(spammer))
 	want := []viewerRule{
-		{"log", "LOG", chatguard.SlidingLog, 2, 60, 0}, {"bucket", "BUCKET", chatguard.TokenBucket, 3, 30, 10},
-		{"two", "TWO", chatguard.Cascade, 5, 120, 0}, {"week", "WEEK", chatguard.DailyWindow, 9, 7 * 86400, 0},
+		{"log", "LOG", chatguard.SlidingLog, 2, 60, 0, true}, {"bucket", "BUCKET", chatguard.TokenBucket, 3, 30, 10, false},
+		{"two", "TWO", chatguard.Cascade, 5, 120, 0, false}, {"week", "WEEK", chatguard.DailyWindow, 9, 7 * 86400, 0, false},
 	}
 	if !slices.Equal(s.SameText, want) || len(s.Limits) != 2 {
 		t.Errorf("%+v", s)

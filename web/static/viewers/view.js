@@ -23,7 +23,7 @@ export function Standing({ of, now }) {
         <h2>${t("viewer.left")}</h2>
         <ul class="limits">${of.limits.map((limit) => html`<${Left} key=${limit.name} of=${limit} now=${now} />`)}</ul>
       </section>`}
-    ${of.same_text.map((rule) => html`<p key=${rule.name} class="small same">${t("viewer.same", { limit: rule.title, rule: ruleText(rule) })}</p>`)}
+    ${of.same_text.map((rule) => html`<p key=${rule.name} class="small same">${sentences(t("viewer.same", { limit: rule.title, rule: ruleText(rule) }), rule.similar && t("viewer.same-similar"))}</p>`)}
   `;
 }
 
