@@ -310,6 +310,7 @@ func TestSessions_Refusals(t *testing.T) {
 		{"trouble", identifyAs(chatguard.User{}, broken), connguard.Options{}, SessionOptions{}, 500, mistake, broken, "10.0.0.5"},
 		{"no user ID", identifyAs(chatguard.User{Login: "anna"}, nil), connguard.Options{}, SessionOptions{}, 500, mistake, chatguard.ErrInvalid, "the user ID is empty"},
 		{"a long ID", identifyAs(chatguard.User{ID: strings.Repeat("7", 257)}, nil), connguard.Options{}, SessionOptions{}, 500, mistake, chatguard.ErrInvalid, "256 bytes"},
+		{"the key of a text", identifyAs(chatguard.User{ID: "\x1fuet12.anna"}, nil), connguard.Options{}, SessionOptions{}, 500, mistake, chatguard.ErrInvalid, "the control character U+001F"},
 		{"no channel", identifyAs(chatguard.User{ID: "anna", Timezone: "Europe/Berln"}, nil), connguard.Options{}, SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrInvalid, "the channel ID is empty"},
 		{"too many", nil, connguard.Options{MaxConnections: 1}, SessionOptions{}, 429,
 			"You have too many connections open. Close one, then try again.\n", connguard.ErrConnections, ""},

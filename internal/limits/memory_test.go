@@ -117,16 +117,17 @@ func TestMemory_Texts(t *testing.T) {
 			}
 			runtime.KeepAlive(table)
 			table = NewTable(set, most/100, new(Dropped))
-			for i := range uint64(texts) {
+			const written = texts / 5
+			for i := range uint64(written) {
 				table.judgeText(i, nanos(0)+int64(i)*10_000)
 			}
 			_, evicted, held := table.countDropped()
-			if users := table.Users(); users < texts/100 || int64(users)+evicted != texts || held != 0 {
+			if users := table.Users(); users < texts/100 || int64(users)+evicted != written || held != 0 {
 				t.Errorf("%d texts are remembered; %d evicted, of which %d held", users, evicted, held)
 			}
 			last := 0
 			for i := range uint64(1000) {
-				table.useText(texts-1000+i, func(p *place) {
+				table.useText(written-1000+i, func(p *place) {
 					if p.found {
 						last++
 					}
