@@ -80,11 +80,12 @@ const clicks = `(async () => {
 		},
 		back: () => (location.hash = address),
 		async settled() {
-			let before = "";
+			let before = "", same = 0;
 			for (let frames = 0; frames < 1000; frames++) {
 				await frame();
 				const now = JSON.stringify(usable().map((e) => [nameOf(e), e.getBoundingClientRect()]));
-				if (!isBehind() && now === before) return look();
+				if (!isBehind() && now === before && ++same === 3) return look(); // an effect, such as a request, begins a frame or two after what shows it
+				if (isBehind() || now !== before) same = 0;
 				before = isBehind() ? "" : now;
 			}
 			throw new Error("never settled: " + pending + " requests, feed " + state.feed.state + ", " + before);
