@@ -121,8 +121,8 @@ type textTables []textTable
 
 // withSets returns the tables for the sets of a policy. It keeps those whose SameText stays, before
 // new ones: decisions by the old tables and by the next ones must lock them in the same order.
-func (old textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.Changes) (next textTables) {
-	for _, t := range old {
+func (ts textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.Changes) (next textTables) {
+	for _, t := range ts {
 		if set := sets.OfText(t.same); set != nil {
 			changes.Apply(t.table, set)
 			next = append(next, t)
@@ -132,7 +132,7 @@ func (old textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.
 	}
 	for _, set := range sets.Texts() {
 		same := *set.Text()
-		if !slices.ContainsFunc(old, func(t textTable) bool { return t.same == same }) {
+		if !slices.ContainsFunc(ts, func(t textTable) bool { return t.same == same }) {
 			next = append(next, textTable{same, same.Prefix(), cs.newTable(set, limits.TextMemory(cs.maxMemory))})
 		}
 	}

@@ -105,7 +105,7 @@ const (
 	maxRandom   = 12
 	manyChanges = 2 // between letters and digits
 	manyInRow   = 5 // consonants
-	vowelBits   = 1<<('a'-'a') | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('u'-'a') | 1<<('y'-'a')
+	vowelBits   = 1 | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('u'-'a') | 1<<('y'-'a')
 )
 
 // random reports whether the word that text begins with looks as if it was made by chance. It
