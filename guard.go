@@ -61,8 +61,8 @@ type Options struct {
 	MaxMemory int64
 	// MaxTotalMemory is approximately the maximum number of bytes for the users of all channels.
 	// When it is used up, new users replace users of the channel that takes the most memory, from
-	// among those who have been silent longest. The texts of a channel count five times for that, so
-	// they hardly replace users. 0 means that only MaxMemory applies.
+	// among those who have been silent longest. The texts of a channel count five times for that,
+	// so they hardly replace users. 0 means that only MaxMemory applies.
 	MaxTotalMemory int64
 
 	// TextKey is the secret with which limits on repeated text tell texts apart, so that nobody who

@@ -69,8 +69,8 @@ const (
 	// PerUserText is for limits on repeated text: each text of a user in a channel has a separate
 	// allowance. See Limit.Similar for which texts are the same.
 	PerUserText
-	// PerText is for limits on repeated text: each text in a channel has one allowance, whoever
-	// writes it. It gives no strikes, unless Limit.Strikes is set.
+	// PerText is for limits on repeated text: each text in a channel has one allowance, which
+	// everyone shares. It gives no strikes, unless Limit.Strikes is set.
 	PerText
 )
 

@@ -109,8 +109,8 @@ type Limit struct {
 	FromLength int `json:"from_length,omitempty" toml:"from_length"`
 	// CountEmotes makes messages of KindEmotes count, too.
 	CountEmotes bool `json:"count_emotes,omitempty" toml:"count_emotes"`
-	// Strikes makes a PerText limit give strikes and penalties to those whose messages it throttles,
-	// as other limits do. Otherwise such a message is at most deleted.
+	// Strikes makes a PerText limit give strikes and penalties to those whose messages it
+	// throttles, as other limits do. Otherwise such a message is at most deleted.
 	Strikes bool `json:"strikes,omitempty" toml:"strikes"`
 
 	// Roles sets other numbers for users with certain roles. A user with several of these roles

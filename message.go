@@ -10,9 +10,9 @@ import (
 )
 
 // ErrInvalid is the error for a message, key or verdict that is a mistake of the caller: an ID is
-// missing, is longer than 256 bytes, or doesn't fit the key's Per, a user ID begins with the control
-// character U+001F, the cost is negative, or the time is before 1970 or after February 2116. Errors
-// that wrap it say which. Nothing is counted or changed.
+// missing, is longer than 256 bytes, or doesn't fit the key's Per, a user ID begins with the
+// control character U+001F, the cost is negative, or the time is before 1970 or after February
+// 2116. Errors that wrap it say which. Nothing is counted or changed.
 var ErrInvalid = errors.New("chatguard: invalid message or key")
 
 // invalid is the text of an error that is ErrInvalid.
@@ -53,11 +53,11 @@ type Message struct {
 	ID        string // platform's message ID; needed to delete it
 	ChannelID string // channel in which it appeared
 	User      User   // the author
-	// Text is read only by limits on repeated text (PerUserText and PerText). The Guard doesn't keep
-	// it.
+	// Text is read only by limits on repeated text (PerUserText and PerText). The Guard doesn't
+	// keep it.
 	Text string
-	// Kinds say what is special about the message, such as "paid" or KindEmotes. The program defines
-	// the other names. None means an ordinary message. Policy.ExemptKinds may exempt kinds.
+	// Kinds say what is special about the message, such as "paid" or KindEmotes. The program
+	// defines the other names. None means an ordinary message. Policy.ExemptKinds may exempt kinds.
 	Kinds []string
 	// SentAt is when the message was sent, from 1970 to February 2116. Zero means now, by the
 	// Guard's clock.
@@ -65,8 +65,8 @@ type Message struct {
 	// Cost is the number of messages that the message counts as. 0 means 1, and negative values are
 	// an error.
 	Cost int
-	// Print is the print of a text that isn't at hand, such as that of a recorded message. Nil means
-	// that of Text. It must have been made with the same Options.TextKey.
+	// Print is the print of a text that isn't at hand, such as that of a recorded message. Nil
+	// means that of Text. It must have been made with the same Options.TextKey.
 	Print *TextPrint
 }
 

@@ -92,8 +92,8 @@ func (g *Guard) TextPrint(text string) TextPrint {
 	}
 }
 
-// needsPrint reports whether a message may count in a channel's limits on repeated text. An override
-// may withdraw an exemption; with shared.Exact, only the store may know of it.
+// needsPrint reports whether a message may count in a channel's limits on repeated text. An
+// override may withdraw an exemption; with shared.Exact, only the store may know of it.
 func (cs *channels) needsPrint(c *channel, q *limits.Request) bool {
 	return !q.Exempt || cs.exact || c.table.HasOwn()
 }

@@ -405,8 +405,8 @@ func TestRepeatedText_UserIDs(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A store's row with the key of a text that nobody has written, or of a user's strikes in place of a
-// text's usage, has no effect.
+// A store's row with the key of a text that nobody has written, or of a user's strikes in place of
+// a text's usage, has no effect.
 func TestRepeatedText_DamagedRows(t *testing.T) {
 	g := textGuard(t, repeats("again", PerUserText))
 	v := say(t, g, "7", pasted)

@@ -120,11 +120,10 @@ func (a guardAt) Reset(ctx context.Context, k Key) error {
 
 // Pardon undoes the effects of a throttled message on its author. It removes the strike if the
 // strike still counts, and refunds what the message spent in limits that count throttled messages,
-// except those on repeated text, because the text was written all the same.
-// In a Cascade, it refunds the bucket that would have paid for the message. It also clears the
-// recorded timeout; the caller must lift the penalty itself. Pardon reports whether there was
-// anything to do, so a second call returns false. The error is ErrNotThrottled, ErrInvalid,
-// or one of those of Options.Shared.
+// except those on repeated text, because the text was written all the same. In a Cascade, it
+// refunds the bucket that would have paid for the message. It also clears the recorded timeout; the
+// caller must lift the penalty itself. Pardon reports whether there was anything to do, so a second
+// call returns false. The error is ErrNotThrottled, ErrInvalid, or one of those of Options.Shared.
 func (g *Guard) Pardon(ctx context.Context, v Verdict) (done bool, err error) {
 	return g.atNow().Pardon(ctx, v)
 }

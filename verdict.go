@@ -40,9 +40,9 @@ type Verdict struct {
 	// all limits allow the message.
 	Limit string
 	// Tightest is the limit that Remaining and ResetAt describe. It is Limit if a limit throttles
-	// the message, and otherwise the limit with the least remaining, except limits on repeated text:
-	// the author's next text has its own allowance. It is empty if Exempt, or if there are no such
-	// limits.
+	// the message, and otherwise the limit with the least remaining, except limits on repeated
+	// text: the author's next text has its own allowance. It is empty if Exempt, or if there are no
+	// such limits.
 	Tightest string
 	// Remaining is how many messages of cost 1 the Tightest limit would still allow. It is -1 if
 	// Tightest is empty.
@@ -53,7 +53,8 @@ type Verdict struct {
 	// Delay is how long to hold an allowed message before delivery, counted from At. It is 0 if the
 	// policy observes.
 	Delay time.Duration
-	// ResetAt is when the Tightest limit's usage will have expired. It is zero if Tightest is empty.
+	// ResetAt is when the Tightest limit's usage will have expired. It is zero if Tightest is
+	// empty.
 	ResetAt time.Time
 
 	// EntryID is the journal entry of a throttled or observed message; otherwise 0.
@@ -77,8 +78,8 @@ type Verdict struct {
 	Counted int
 	Series  uint8 // identifies a series of strikes; changes when they lapse
 
-	// Print is that of the message's text. It is zero if the channel has no limits on repeated text,
-	// or if Exempt. Refund needs it.
+	// Print is that of the message's text. It is zero if the channel has no limits on repeated
+	// text, or if Exempt. Refund needs it.
 	Print TextPrint
 
 	granted int          // part of Remaining

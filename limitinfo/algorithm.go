@@ -27,8 +27,8 @@ type Parameter struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	// Least and Most are the bounds, both inclusive. The bounds of a duration are in nanoseconds;
-	// those of a zone, a clock, a choice or a switch are 0. Combinations of values within the bounds
-	// may still be refused, see [chatguard.Policy.Validate].
+	// those of a zone, a clock, a choice or a switch are 0. Combinations of values within the
+	// bounds may still be refused, see [chatguard.Policy.Validate].
 	Least int64 `json:"least"`
 	Most  int64 `json:"most"`
 	// Suggested is a value to begin with, in the unit of the bounds. The parameter can be omitted

@@ -44,8 +44,8 @@ func TextCapacity(policy chatguard.Policy, memory int64) (texts int64, err error
 }
 
 // Memory returns approximately how many bytes the given number of users of a channel take under a
-// policy, without the texts that limits on repeated text count. IDs that aren't decimal numbers take
-// somewhat more. The errors are those of the policy's Validate.
+// policy, without the texts that limits on repeated text count. IDs that aren't decimal numbers
+// take somewhat more. The errors are those of the policy's Validate.
 func Memory(policy chatguard.Policy, users int) (bytes int64, err error) {
 	sets, err := inner.Compile(policy)
 	if err != nil {
@@ -57,9 +57,9 @@ func Memory(policy chatguard.Policy, users int) (bytes int64, err error) {
 	return bytes + sets[limits.PerUser].Bytes(users), nil
 }
 
-// TextMemory returns approximately how many bytes the given number of texts of a channel take in all
-// limits on repeated text. In a PerUserText limit, the same text by another user is another text.
-// The errors are those of the policy's Validate.
+// TextMemory returns approximately how many bytes the given number of texts of a channel take in
+// all limits on repeated text. In a PerUserText limit, the same text by another user is another
+// text. The errors are those of the policy's Validate.
 func TextMemory(policy chatguard.Policy, texts int) (bytes int64, err error) {
 	sets, err := inner.Compile(policy)
 	if err != nil {

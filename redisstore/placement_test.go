@@ -48,8 +48,8 @@ func TestPlacement(t *testing.T) {
 }
 
 // TestCluster_PlacementFor checks that decisions of a policy with PerChannel limits, or with limits
-// on repeated text, are shared over a Cluster with the placement that PlacementFor returns, and that
-// Health names any other one.
+// on repeated text, are shared over a Cluster with the placement that PlacementFor returns, and
+// that Health names any other one.
 func TestCluster_PlacementFor(t *testing.T) {
 	t.Parallel()
 	r := startCluster(t, 1)[0]

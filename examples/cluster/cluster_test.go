@@ -300,7 +300,7 @@ func testRun(t *testing.T, s settings) {
 	}
 }
 
-// Three nodes together allow a text three times, whoever writes it.
+// Three nodes together allow a text three times, no matter who writes it.
 func TestCluster_RepeatedText(t *testing.T) {
 	copies := chatguard.TokenBucketLimit("copies", 3, time.Hour)
 	copies.Per, copies.FromLength = chatguard.PerText, 1

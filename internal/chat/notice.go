@@ -15,8 +15,8 @@ import (
 // Notices configure the chat messages sent to throttled users.
 type Notices struct {
 	// Text is a template that may contain {name}, {wait} ("4 s") and {limit}. If it is empty, no
-	// notices are sent. For a repeated text, the notice has words of its own: another message may be
-	// allowed before the wait is over.
+	// notices are sent. For a repeated text, the notice has words of its own: another message may
+	// be allowed before the wait is over.
 	Text string
 
 	// Cooldown is the minimum time between two notices to a user, at most a week; 0 means a minute.

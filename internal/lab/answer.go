@@ -14,8 +14,8 @@ type Answer struct {
 	// WithoutText is how many messages come before the first one whose text is known. It is 0 if no
 	// lane has a limit on repeated text.
 	WithoutText int `json:"without_text,omitempty"`
-	// TextsFrom is the time of that first message. It is 0 if no text is known, or if WithoutText is
-	// 0.
+	// TextsFrom is the time of that first message. It is 0 if no text is known, or if WithoutText
+	// is 0.
 	TextsFrom Moment `json:"texts_from,omitempty"`
 
 	work work

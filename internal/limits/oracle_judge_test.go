@@ -56,8 +56,8 @@ func (m plainText) counts(group plainGroup) bool {
 	return !group.IsText() || length >= group.FromLength && (!m.emotes || group.Emotes)
 }
 
-// hash returns the hash of the text, by one author unless everyone shares the limit. All hashes have
-// the same first word, so that only the second word distinguishes texts.
+// hash returns the hash of the text, by one author unless everyone shares the limit. All hashes
+// have the same first word, so that only the second word distinguishes texts.
 func (m plainText) hash(group plainGroup, user string) Hash {
 	h := Hash{1 << 40, m.exact}
 	if group.Similar {
@@ -225,8 +225,8 @@ func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit
 	return usedLimits
 }
 
-// groups returns the groups of the limits that the last message uses, and the user's own. The user's
-// own is the first, and those on repeated text are the last.
+// groups returns the groups of the limits that the last message uses, and the user's own. The
+// user's own is the first, and those on repeated text are the last.
 func (w *plainPolicy) groups() []plainGroup {
 	groups := []plainGroup{perUser}
 	for _, scope := range allScopes {

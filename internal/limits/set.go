@@ -82,8 +82,8 @@ type Set struct {
 	// special means that at least one limit only observes, counts throttled messages, or delays
 	// messages, or that the set is ranked.
 	special bool
-	// text says which messages use a row, if the limits are on repeated text. The second word of the
-	// rows' keys is then at index low, and prefix is SameText.Prefix.
+	// text says which messages use a row, if the limits are on repeated text. The second word of
+	// the rows' keys is then at index low, and prefix is SameText.Prefix.
 	text   *SameText
 	low    int
 	prefix string

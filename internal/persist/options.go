@@ -14,8 +14,8 @@ type Options struct {
 	// FlushInterval is the time from the start of one flush to the start of the next. 0 means 1 s.
 	FlushInterval time.Duration
 	Retention     time.Duration // lifetime of journal entries, streams and people's names; 0 means 30 days
-	// TextRetention is the lifetime of the prints of texts in the timeline, up to 48 h. 0 means that
-	// none are recorded; see Store.RecordTexts.
+	// TextRetention is the lifetime of the prints of texts in the timeline, up to 48 h. 0 means
+	// that none are recorded; see Store.RecordTexts.
 	TextRetention time.Duration
 	// QueueSize is the maximum number of pending records of timeline and journal; beyond it,
 	// records are dropped. 0 means 100,000.

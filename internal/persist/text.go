@@ -13,8 +13,8 @@ type texts struct {
 	mark  textMark
 }
 
-// textMark identifies the key of prints. Prints of another key are useless, because they never equal
-// those of new messages.
+// textMark identifies the key of prints. Prints of another key are useless, because they never
+// equal those of new messages.
 type textMark [4]byte
 
 // markedText is hashed to get a textMark. It never changes.

@@ -24,11 +24,11 @@ type printRange struct {
 	from, until int64
 }
 
-// expirePrints deletes about sweepStep prints that are older than Options.TextRetention, and reports
-// whether there may be more. It stays behind the position up to which a channel is rolled up: later
-// messages may still be stored before other ones. It looks for the prints before it writes, because
-// other changes wait for a transaction. Only Run writes the timeline, so it doesn't change
-// meanwhile.
+// expirePrints deletes about sweepStep prints that are older than Options.TextRetention, and
+// reports whether there may be more. It stays behind the position up to which a channel is rolled
+// up: later messages may still be stored before other ones. It looks for the prints before it
+// writes, because other changes wait for a transaction. Only Run writes the timeline, so it doesn't
+// change meanwhile.
 func (s *sweeper) expirePrints(ctx context.Context, now time.Time) (more bool, err error) {
 	type rolledUp struct {
 		channelID string

@@ -51,8 +51,8 @@ func wantPrints(t testing.TB, when string, got []chatguard.TextPrint, want ...ch
 	}
 }
 
-// TestTexts_Recorded checks that each message's print is in the timeline, pending, being written and
-// stored, and that the text is nowhere.
+// TestTexts_Recorded checks that each message's print is in the timeline, pending, being written
+// and stored, and that the text is nowhere.
 func TestTexts_Recorded(t *testing.T) {
 	t.Parallel()
 	now, path := start, newDatabase(t)

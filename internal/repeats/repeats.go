@@ -1,5 +1,6 @@
-// Package repeats remembers who wrote the same text in the last ten minutes, in channels with limits
-// on repeated text. It knows texts only by their prints, and must not know the database or HTTP.
+// Package repeats remembers who wrote the same text in the last ten minutes, in channels with
+// limits on repeated text. It knows texts only by their prints, and must not know the database or
+// HTTP.
 package repeats
 
 import (
@@ -21,8 +22,9 @@ const (
 	// Kept is how long messages are remembered. Older ones are forgotten when others arrive, in any
 	// channel.
 	Kept = 10 * time.Minute
-	// mostExpired is the maximum number of messages of all channels that are forgotten for their age
-	// when one arrives, so that no message waits long. It is above 1, so old ones don't pile up.
+	// mostExpired is the maximum number of messages of all channels that are forgotten for their
+	// age when one arrives, so that no message waits long. It is above 1, so old ones don't pile
+	// up.
 	mostExpired = 16
 	// mostMessages is the maximum number of remembered messages of all channels. Beyond it, the
 	// oldest messages of the channel with the most are forgotten. A message takes up to 200 bytes.
@@ -32,7 +34,8 @@ const (
 	mostEntries = 1 << 10
 )
 
-// Memory remembers the messages of all channels. It is safe for concurrent use. Create one with New.
+// Memory remembers the messages of all channels. It is safe for concurrent use. Create one with
+// New.
 type Memory struct {
 	guard *chatguard.Guard
 	most  int
@@ -127,8 +130,8 @@ func (r *Memory) Of(id chatguard.EntryID) journal.Repeats {
 }
 
 // Count returns how often the text with a print was written in a channel in the last ten minutes,
-// and by how many users. Similar texts count as the same if similar is set. It is for a view of raids,
-// which groups people by "wrote the same"; nothing calls it yet.
+// and by how many users. Similar texts count as the same if similar is set. It is for a view of
+// raids, which groups people by "wrote the same"; nothing calls it yet.
 func (r *Memory) Count(channelID string, print chatguard.TextPrint, similar bool, now time.Time) (times, people int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

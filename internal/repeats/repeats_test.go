@@ -82,7 +82,8 @@ func TestObserve_Repeats(t *testing.T) {
 	}
 }
 
-// TestObserve_Window checks that a limit without a window, or with a longer one, counts ten minutes.
+// TestObserve_Window checks that a limit without a window, or with a longer one, counts ten
+// minutes.
 func TestObserve_Window(t *testing.T) {
 	t.Parallel()
 	hour := copies(chatguard.PerUserText)
@@ -186,8 +187,8 @@ func TestMemory_Quiet(t *testing.T) {
 	}
 }
 
-// TestMemory_ManyChannels checks that the fullest of many channels loses messages, one for each that
-// arrives.
+// TestMemory_ManyChannels checks that the fullest of many channels loses messages, one for each
+// that arrives.
 func TestMemory_ManyChannels(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, copies(chatguard.PerText))

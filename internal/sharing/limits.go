@@ -133,8 +133,8 @@ func (c *Channel) use(at int64) {
 // its rows, one at a time works with the store. All rows of a message have the same flight, and no
 // row has two. So there is one flight for each user in a channel, for each user if there are
 // PerUserEverywhere limits, or for each channel if there are PerChannel limits or limits on
-// repeated text. If there are both, or PerEverywhere limits, everything is one flight, with an empty
-// key.
+// repeated text. If there are both, or PerEverywhere limits, everything is one flight, with an
+// empty key.
 func (s *scopes) flight(c *Channel, key Key) Key {
 	everywhere, common := s.everywhere.Load() != nil, c != nil && (c.common.Load() != nil || c.texts.Load() != nil)
 	switch {

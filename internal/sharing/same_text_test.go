@@ -124,8 +124,8 @@ func TestSameText_Synchronised(t *testing.T) {
 	say(guards[0], "7", "again")
 }
 
-// While the store is away, each node counts by itself. What it has allowed is written when the store
-// is back.
+// While the store is away, each node counts by itself. What it has allowed is written when the
+// store is back.
 func TestSameText_AwayThenPaidBack(t *testing.T) {
 	server := newFakeServer()
 	nodeA, a := server.connect(strictTexts(), sharedNoon)
@@ -225,8 +225,8 @@ func TestSameText_LimitsChangeDuringSwap(t *testing.T) {
 	}
 }
 
-// Limits on repeated text may come, go and change on each node while messages are judged, given back
-// and exchanged.
+// Limits on repeated text may come, go and change on each node while messages are judged, given
+// back and exchanged.
 func TestSameText_ConcurrentChanges(t *testing.T) {
 	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
 		server := newFakeServer()

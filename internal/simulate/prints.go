@@ -9,9 +9,9 @@ import (
 // mostPrints is the maximum number of prints in a printTable.
 const mostPrints = 1 << 19
 
-// prints are the prints of a sequence of texts, each different one only once. If there are more than
-// mostPrints, the oldest are forgotten, up to as many. So the memory is bounded. The zero value is
-// empty.
+// prints are the prints of a sequence of texts, each different one only once. If there are more
+// than mostPrints, the oldest are forgotten, up to as many. So the memory is bounded. The zero
+// value is empty.
 type prints struct {
 	most  int         // of each table; 0 means mostPrints
 	old   *printTable // nil until new was full

@@ -52,8 +52,8 @@ func TestPrints_Bounded(t *testing.T) {
 	}
 }
 
-// TestJudge_RepeatedText checks that a preview knows the texts of recorded messages, for each way of
-// sharing a limit, and says from when on.
+// TestJudge_RepeatedText checks that a preview knows the texts of recorded messages, for each way
+// of sharing a limit, and says from when on.
 func TestJudge_RepeatedText(t *testing.T) {
 	of := printsOf(t)
 	said := func(seconds int, user, text string) journal.TimelineMessage {

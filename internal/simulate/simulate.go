@@ -32,8 +32,8 @@ type Outcome struct {
 	// WithoutText is how many messages come before the first one whose text is known. It is 0
 	// without limits on repeated text, which don't count these messages.
 	WithoutText int `json:"without_text,omitempty"`
-	// TextsFrom is the time of that first message. It is zero if no text is known, or if WithoutText
-	// is 0.
+	// TextsFrom is the time of that first message. It is zero if no text is known, or if
+	// WithoutText is 0.
 	TextsFrom time.Time `json:"texts_from,omitzero"`
 
 	throttled []uint32 // by index of the Timeline's users

@@ -123,8 +123,8 @@ func (t *Timeline) From() time.Time {
 	return time.Unix(0, t.blocks[0].at[t.skip])
 }
 
-// withoutText returns how many messages come before the first one whose print is known, and the time
-// of that one. It is zero if no print is known.
+// withoutText returns how many messages come before the first one whose print is known, and the
+// time of that one. It is zero if no print is known.
 func (t *Timeline) withoutText() (n int, from time.Time) {
 	for ; n < t.count; n++ {
 		b, i := t.blocks[(t.skip+n)/blockSize], (t.skip+n)%blockSize

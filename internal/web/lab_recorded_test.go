@@ -94,8 +94,8 @@ func (s emotesStore) Timeline(_ context.Context, channel string, since time.Time
 	return each([]journal.TimelineMessage{said, again})
 }
 
-// TestLab_RecordedEmotes checks that recorded messages of emotes only have their texts, and count if
-// a limit on repeated text counts them.
+// TestLab_RecordedEmotes checks that recorded messages of emotes only have their texts, and count
+// if a limit on repeated text counts them.
 func TestLab_RecordedEmotes(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Store = emotesStore{o.Store} })
 	lane := func(counts bool) map[string]any {

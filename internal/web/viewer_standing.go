@@ -119,8 +119,8 @@ func ruleOf(l chatguard.Limit, title string) viewerRule {
 	return r
 }
 
-// addLimits adds the viewer's own limits that can throttle them. title returns what the viewer reads
-// instead of a limit's name.
+// addLimits adds the viewer's own limits that can throttle them. title returns what the viewer
+// reads instead of a limit's name.
 func (s *viewerStanding) addLimits(e limitinfo.Explanation, title func(name string) string) {
 	for _, l := range e.Limits {
 		if l.Observes || !inner.IsPersonal(l.Per) {

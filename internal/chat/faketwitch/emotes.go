@@ -9,8 +9,8 @@ import (
 // emoteID is the ID of each emote that users write.
 const emoteID = "25"
 
-// emotes returns the value of the tag emotes for a text: the positions of its words, in code points.
-// It is empty unless they are emotes.
+// emotes returns the value of the tag emotes for a text: the positions of its words, in code
+// points. It is empty unless they are emotes.
 func (k messageKind) emotes(text string) string {
 	if !k.isEmotes {
 		return ""
