@@ -195,22 +195,13 @@ func TestParse_Skips(t *testing.T) {
 	}
 }
 
-// TestParse_RealLog parses 5,000 lines that Twitch sent in 2019, from go-twitch-irc's own test
-// data.
+// TestParse_RealLog parses a real log.
 func TestParse_RealLog(t *testing.T) {
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gempir/go-twitch-irc/v4").Output()
-	must(t, err)
-	file, err := os.Open(filepath.Join(strings.TrimSpace(string(module)), "test_resources", "channel.txt.gz"))
-	must(t, err)
-	defer file.Close()
-	plain, err := gzip.NewReader(file)
-	must(t, err)
 	users, messages, emotes, tagged, earlier, last := map[string]bool{}, 0, 0, 0, 0, time.Time{}
-	lines := bufio.NewScanner(plain)
-	for lines.Scan() {
-		m, ok, err := Parse(lines.Text())
+	for _, line := range realLog(t) {
+		m, ok, err := Parse(line)
 		if err != nil {
-			t.Errorf("%v: %s", err, lines.Text())
+			t.Errorf("%v: %s", err, line)
 		}
 		if !ok {
 			continue
@@ -222,10 +213,10 @@ func TestParse_RealLog(t *testing.T) {
 		}
 		// The tag emote-only and the positions agree, except about texts with an invisible
 		// character.
-		if raw, _ := split(lines.Text()); raw.tag("emote-only") == "1" {
+		if raw, _ := split(line); raw.tag("emote-only") == "1" {
 			tagged++
 			if !emotesOnly(raw.tag("emotes"), m.Text) {
-				t.Errorf("not emotes only by its positions: %s", lines.Text())
+				t.Errorf("not emotes only by its positions: %s", line)
 			}
 		}
 		if m.SentAt.Before(last) {
@@ -233,13 +224,30 @@ func TestParse_RealLog(t *testing.T) {
 		}
 		last = m.SentAt
 	}
-	must(t, lines.Err())
 	if messages != 4938 || len(users) != 1211 || earlier != 682 {
 		t.Errorf("%d messages of %d users, %d of them earlier than the one before; want 4938, 1211, 682", messages, len(users), earlier)
 	}
 	if emotes != 497 || tagged != 492 {
 		t.Errorf("%d messages of emotes only, %d of them by their tag; want 497, 492", emotes, tagged)
 	}
+}
+
+// realLog returns 5,000 lines that Twitch sent in 2019, from go-twitch-irc's own test data.
+func realLog(t *testing.T) (lines []string) {
+	t.Helper()
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gempir/go-twitch-irc/v4").Output()
+	must(t, err)
+	file, err := os.Open(filepath.Join(strings.TrimSpace(string(module)), "test_resources", "channel.txt.gz"))
+	must(t, err)
+	defer file.Close()
+	plain, err := gzip.NewReader(file)
+	must(t, err)
+	read := bufio.NewScanner(plain)
+	for read.Scan() {
+		lines = append(lines, read.Text())
+	}
+	must(t, read.Err())
+	return lines
 }
 
 // FuzzParse checks that no line causes a panic and that every accepted message can be judged and
