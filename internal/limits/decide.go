@@ -93,22 +93,20 @@ func (p *place) judge(q *Request, d *Decision) {
 func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	if len(others) < fewPlaces {
 		var places [fewPlaces - 1]place
-		var accounts [fewPlaces]account
-		p.judgeIn(places[:len(others)], accounts[:1+len(others)], q, d, others)
+		p.judgeIn(places[:len(others)], q, d, others)
 		return
 	}
 	var places [MaxSets - 1]place
-	var accounts [MaxSets]account
-	p.judgeIn(places[:len(others)], accounts[:1+len(others)], q, d, others)
+	p.judgeIn(places[:len(others)], q, d, others)
 }
 
 // fewPlaces is how many rows most messages use at most. More need more memory, which takes time to
 // clear.
 const fewPlaces = 4
 
-// judgeIn is judgeWith in memory for the other places, and for all accounts. It first locks all
-// shards, so that it then waits for memory once instead of once for each row.
-func (p *place) judgeIn(places []place, accounts []account, q *Request, d *Decision, others []Place) {
+// judgeIn is judgeWith in memory for the other places. It first locks all shards, so that it then
+// waits for memory once instead of once for each row.
+func (p *place) judgeIn(places []place, q *Request, d *Decision, others []Place) {
 	for i := range others {
 		others[i].lock(&places[i])
 	}
@@ -117,22 +115,32 @@ func (p *place) judgeIn(places []place, accounts []account, q *Request, d *Decis
 		places[i].prefetch()
 	}
 	if p.find(); p.prepare(q, d) {
-		p.open(&accounts[0], q)
 		for i := range places {
 			places[i].find()
-			places[i].openOrNew(&accounts[i+1], q)
-			accounts[i+1].order = others[i].Order
 		}
-		var h hearing
-		h.accounts, h.places, h.request, h.decision = accounts, places, q, d
-		h.judge()
-		p.recordChange(&accounts[0])
-		for i := range places {
-			places[i].recordChange(&accounts[i+1])
+		if !p.judgePlainWith(places, q, d) {
+			p.hear(places, q, d, others)
 		}
 	}
 	for i := range places {
 		places[i].shard.mu.Unlock()
+	}
+}
+
+// hear judges by all rows, which have been looked up, whatever their limits are.
+func (p *place) hear(places []place, q *Request, d *Decision, others []Place) {
+	var accounts [MaxSets]account
+	var h hearing
+	h.accounts, h.places, h.request, h.decision = accounts[:1+len(places)], places, q, d
+	p.open(&accounts[0], q)
+	for i := range places {
+		places[i].openOrNew(&accounts[i+1], q)
+		accounts[i+1].order = others[i].Order
+	}
+	h.judge()
+	p.recordChange(&accounts[0])
+	for i := range places {
+		places[i].recordChange(&accounts[i+1])
 	}
 }
 

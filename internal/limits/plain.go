@@ -68,3 +68,67 @@ func (d *Decision) spendPlain(rules []Rule, row []uint64, cost int64) {
 		}
 	}
 }
+
+// judgePlainWith does the same as hearing.judge for most messages that also use rows of repeated
+// text: isPlain is true for all rows, and the limits on repeated text allow the message. Otherwise
+// it does nothing and returns false.
+func (p *place) judgePlainWith(texts []place, q *Request, d *Decision) bool {
+	s, row := p.shard, p.shard.row(p.slot)
+	if !s.set.isPlain(row, q) {
+		return false
+	}
+	for i := range texts {
+		if !texts[i].allowsPlain(q) {
+			return false
+		}
+	}
+	if s.set.judgePlain(row, q, d) {
+		s.touch(p.slot, row)
+	}
+	if d.Taken > 0 {
+		for i := range texts {
+			texts[i].spendPlain(q)
+		}
+	}
+	return true
+}
+
+// allowsPlain reports whether the row, which may be missing, is one of repeated text for which
+// isPlain is true, and its limits allow the message.
+func (p *place) allowsPlain(q *Request) bool {
+	set := p.shard.set
+	row := set.newRow()
+	if p.found {
+		row = p.shard.row(p.slot)
+	}
+	if set.text == nil || !set.isPlain(row, q) {
+		return false
+	}
+	rules, at := set.rulesIn(q.Zone, q.Roles.in(set.roles)), max(q.At, int64(row[wordLast]))
+	for i := range rules {
+		if r := &rules[i]; r.next(r, r.state(row), at, q.Cost) > at {
+			return false
+		}
+	}
+	return true
+}
+
+// spendPlain spends the cost in all limits of a row for which allowsPlain is true.
+func (p *place) spendPlain(q *Request) {
+	if !p.found {
+		p.make(q.At)
+	}
+	s, row := p.shard, p.shard.row(p.slot)
+	roles, at := q.Roles.in(s.set.roles), max(q.At, int64(row[wordLast]))
+	rules := s.set.rulesIn(q.Zone, roles)
+	for i := range rules {
+		r := &rules[i]
+		r.spend(r, r.state(row), at, q.Cost)
+	}
+	row[wordLast] = uint64(at)
+	s.set.setRoles(row, roles)
+	if s.set.unsent > 0 {
+		s.set.noteUnsent(row, q.Cost, 0, q.Zone)
+	}
+	s.touch(p.slot, row)
+}
