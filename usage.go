@@ -85,13 +85,9 @@ func (a guardAt) Refund(ctx context.Context, v Verdict) error {
 	}
 	table.Refund(v.UserID, back, ns)
 	back.Shared = true
-	for _, other := range a.otherPlaces(v.Key()) {
-		other.Table.Refund(other.User, back, ns)
-	}
-	for _, key := range a.textKeys(&v) {
-		if other := a.guard.channels.get(v.ChannelID, a.at).tableOf(key); other != nil {
-			other.Refund(key, back, ns)
-		}
+	cs := &a.guard.channels
+	for _, other := range cs.allPlaces(nil, cs.get(v.ChannelID, a.at), v.UserID, &v.Print) {
+		other.Refund(back, ns)
 	}
 	return nil
 }
@@ -174,7 +170,9 @@ func (a guardAt) PardonAll(ctx context.Context, verdicts []Verdict) (limits.Take
 
 // refundShared is Refund for rows in the shared store.
 func (a guardAt) refundShared(ctx context.Context, v *Verdict, back limits.Refund, ns int64) error {
-	return a.editUser(ctx, v.Key(), a.textKeys(v), func(drafts []*limits.Draft) error {
+	cs := &a.guard.channels
+	texts := cs.get(v.ChannelID, a.at).textKeys(&cs.textKey, &v.Print, v.UserID)
+	return a.editUser(ctx, v.Key(), texts, func(drafts []*limits.Draft) error {
 		for i, draft := range drafts {
 			back.Shared = i > 0
 			draft.Refund(back, ns)
@@ -188,12 +186,6 @@ func (a guardAt) refundShared(ctx context.Context, v *Verdict, back limits.Refun
 func (a guardAt) otherPlaces(k Key) []limits.Place {
 	cs := &a.guard.channels
 	return cs.places(nil, cs.get(k.ChannelID, a.at), k.UserID)
-}
-
-// textKeys returns the keys of the rows of repeated text that a message has used.
-func (a guardAt) textKeys(v *Verdict) []string {
-	cs := &a.guard.channels
-	return cs.get(v.ChannelID, a.at).textKeys(&cs.textKey, &v.Print, v.UserID)
 }
 
 // offence returns the effects of the message on its author.

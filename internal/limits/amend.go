@@ -19,6 +19,9 @@ func (t *Table) Refund(user string, f Refund, now int64) {
 	t.amend(user, func(a *account) { a.refund(f, now) })
 }
 
+// Refund is Table.Refund for the row.
+func (o *Place) Refund(f Refund, now int64) { o.amend(func(a *account) { a.refund(f, now) }) }
+
 // refund is Table.Refund for one row.
 func (a *account) refund(f Refund, now int64) {
 	back := spentMessage{at: f.At, n: f.N, later: f.Shared}
@@ -66,8 +69,13 @@ func clearStrikes(row []uint64) {
 
 // amend calls change with the user's account. It does nothing for a user without a row.
 func (t *Table) amend(user string, change func(a *account)) {
+	(&Place{Table: t, User: user}).amend(change)
+}
+
+// amend is Table.amend for the row.
+func (o *Place) amend(change func(a *account)) {
 	var p place
-	if !t.lock(user, &p) {
+	if !o.lock(&p) {
 		return
 	}
 	defer p.shard.mu.Unlock()

@@ -68,7 +68,7 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 	}
 	for _, other := range others {
 		taken.rows = append(taken.rows, pardonedRow{})
-		other.Table.amend(other.User, func(a *account) { taken.rows[len(taken.rows)-1] = a.pardonShared(offences, now) })
+		other.amend(func(a *account) { taken.rows[len(taken.rows)-1] = a.pardonShared(offences, now) })
 	}
 	return taken
 }
@@ -155,7 +155,7 @@ func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) 
 	}
 	for i, other := range others {
 		if i+1 < len(taken.rows) && taken.rows[i+1].set != nil {
-			other.Table.amend(other.User, func(a *account) { a.recount(&taken.rows[i+1], taken.counted, now) })
+			other.amend(func(a *account) { a.recount(&taken.rows[i+1], taken.counted, now) })
 		}
 	}
 	return true
