@@ -111,9 +111,8 @@ func (g *Guard) printOf(m *Message) (p TextPrint) {
 
 // textTable has the rows of limits on repeated text with one SameText.
 type textTable struct {
-	same   limits.SameText
-	prefix string // of the rows' keys
-	table  *limits.Table
+	same  limits.SameText
+	table *limits.Table
 }
 
 // textTables are all textTables of a channel; nil if there are none.
@@ -133,7 +132,7 @@ func (ts textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.C
 	for _, set := range sets.Texts() {
 		same := *set.Text()
 		if !slices.ContainsFunc(ts, func(t textTable) bool { return t.same == same }) {
-			next = append(next, textTable{same, same.Prefix(), cs.newTable(set, limits.TextMemory(cs.maxMemory))})
+			next = append(next, textTable{same, cs.newTable(set, limits.TextMemory(cs.maxMemory))})
 		}
 	}
 	return next
@@ -142,7 +141,7 @@ func (ts textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.C
 // find returns the table that has a row, or nil if there is none.
 func (ts textTables) find(key string) *limits.Table {
 	for _, t := range ts {
-		if _, ok := limits.HashIn(t.prefix, key); ok {
+		if t.table.HasText(key) {
 			return t.table
 		}
 	}
@@ -182,15 +181,9 @@ func (c *channel) textPlaces(places []limits.Place, secret *fingerprint.Key, p *
 
 // textKeys returns the keys of the rows of repeated text that a user's message with a print uses.
 func (c *channel) textKeys(secret *fingerprint.Key, p *TextPrint, userID string) (keys []string) {
-	texts := c.texts.Load()
-	if texts == nil {
-		return nil
-	}
-	for i := range *texts {
-		t := &(*texts)[i]
-		if hash, ok := t.hash(secret, p, userID); ok {
-			keys = append(keys, t.same.Key(hash))
-		}
+	var room [limits.MaxTexts]limits.Place
+	for _, place := range c.textPlaces(room[:0], secret, p, userID) {
+		keys = append(keys, place.TextKey())
 	}
 	return keys
 }

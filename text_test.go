@@ -365,7 +365,7 @@ func TestRepeatedText_OrderOfTables(t *testing.T) {
 	say(t, g, "7", pasted)
 	tables := func() (names []string) {
 		for _, table := range *g.channels.known.find("1").texts.Load() {
-			names = append(names, table.prefix)
+			names = append(names, fmt.Sprint(table.same))
 		}
 		return names
 	}

@@ -250,7 +250,7 @@ func (w *plainPolicy) key(group plainGroup, user string) plainKey {
 	case PerEverywhere:
 		user = "everyone"
 	case PerUserText, PerText:
-		user = group.Key(w.text.hash(group, user))
+		user = w.text.hash(group, user).key(group.keyPrefix())
 	}
 	return plainKey{group, user}
 }

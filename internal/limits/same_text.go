@@ -98,8 +98,20 @@ func HashOf(b [16]byte) Hash {
 // no user may have an ID that begins with it.
 const TextMark = '\x1f'
 
-// Key returns the key of the row of a text, as a store has it in place of a user ID.
-func (t *SameText) Key(text Hash) string { return text.key(t.Prefix()) }
+// TextKey returns the key of a row of repeated text, as a store has it in place of a user ID.
+func (o *Place) TextKey() string { return o.Text.key(o.Table.prefix) }
+
+// HasText reports whether the table may have a row of a repeated text with that key.
+func (t *Table) HasText(key string) bool { return isTextKey(t.prefix, key) }
+
+// HasText reports whether the limits are those of the row of a repeated text with that key.
+func (s *Set) HasText(key string) bool { return isTextKey(s.prefix, key) }
+
+// isTextKey reports whether a key is that of a row with the prefix of a SameText.
+func isTextKey(prefix, key string) bool {
+	_, ok := HashIn(prefix, key)
+	return ok && prefix != ""
+}
 
 func (h Hash) key(prefix string) string {
 	b := binary.BigEndian.AppendUint64(nil, h[0])
@@ -110,7 +122,7 @@ func (h Hash) key(prefix string) string {
 var strictBase64 = base64.RawURLEncoding.Strict()
 
 // HashIn returns the hash in the key of a row that begins with the prefix of a SameText. ok is
-// false unless SameText.Key returns such a key.
+// false unless Place.TextKey returns such a key.
 func HashIn(prefix, key string) (h Hash, ok bool) {
 	text, ok := strings.CutPrefix(key, prefix)
 	var b [18]byte // what 24 characters decode to, in case there are line breaks among them
@@ -122,9 +134,9 @@ func HashIn(prefix, key string) (h Hash, ok bool) {
 	return h, err == nil && n == 16 && b[0]&0x80 == 0 && b[15]&1 == 1
 }
 
-// Prefix returns the beginning of the keys of the rows. It differs between SameTexts, and is the
+// keyPrefix returns the beginning of the keys of the rows. It differs between SameTexts, and is the
 // same in each program.
-func (t *SameText) Prefix() string {
+func (t *SameText) keyPrefix() string {
 	who, how, what := "u", "e", "t"
 	if t.Everyone {
 		who = "a"
@@ -141,7 +153,7 @@ func (t *SameText) Prefix() string {
 // OfKey returns the set that has the row of a repeated text with that key, or nil if there is none.
 func (s *Sets) OfKey(key string) *Set {
 	for _, set := range s.Texts() {
-		if _, ok := HashIn(set.prefix, key); ok {
+		if set.HasText(key) {
 			return set
 		}
 	}

@@ -83,7 +83,7 @@ type Set struct {
 	// messages, or that the set is ranked.
 	special bool
 	// text says which messages use a row, if the limits are on repeated text. The second word of
-	// the rows' keys is then at index low, and prefix is SameText.Prefix.
+	// the rows' keys is then at index low, and prefix is SameText.keyPrefix.
 	text   *SameText
 	low    int
 	prefix string
@@ -175,7 +175,7 @@ func newSet(limits []Limit, roles *RoleList, strikes Strikes) (*Set, error) {
 		s.shared = limits[0].Scope.IsShared()
 		if limits[0].Scope.IsText() {
 			s.text = &limits[0].Text
-			s.prefix = s.text.Prefix()
+			s.prefix = s.text.keyPrefix()
 		}
 	}
 	if roles == nil {

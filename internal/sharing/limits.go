@@ -50,17 +50,11 @@ type scopes struct {
 // Channel is the limits of a channel's rows. Create it with NewChannel.
 type Channel struct {
 	id            string
-	users, common atomic.Pointer[scope]       // of each user, and of everyone together; nil if there are none
-	texts         atomic.Pointer[[]textScope] // nil if there are none
+	users, common atomic.Pointer[scope]    // of each user, and of everyone together; nil if there are none
+	texts         atomic.Pointer[[]*scope] // one for each limits.SameText; nil if there are none
 	// used is when a message was last judged by these rows. It may be a second behind. The Guard's
 	// tables don't show whether such a channel is in use.
 	used atomic.Int64
-}
-
-// textScope is the limits on repeated text with one limits.SameText.
-type textScope struct {
-	prefix string // of the rows' keys
-	*scope
 }
 
 // NewChannel returns a channel with these limits.
@@ -79,17 +73,15 @@ func (c *Channel) Change(sets *limits.Sets, at int64) {
 
 // changeTexts changes the limits on repeated text.
 func (c *Channel) changeTexts(sets *limits.Sets, at int64) {
-	var before []textScope
+	var before, next []*scope
 	if known := c.texts.Load(); known != nil {
 		before = *known
 	}
-	var next []textScope
 	for _, set := range sets.Texts() {
-		t := textScope{set.Text().Prefix(), &scope{set, at}}
-		if i := slices.IndexFunc(before, func(b textScope) bool { return b.prefix == t.prefix }); i >= 0 {
-			t.set = set.After(before[i].set, at)
+		if i := slices.IndexFunc(before, func(b *scope) bool { return *b.set.Text() == *set.Text() }); i >= 0 {
+			set = set.After(before[i].set, at)
 		}
-		next = append(next, t)
+		next = append(next, &scope{set, at})
 	}
 	if next != nil {
 		c.texts.Store(&next)
@@ -104,9 +96,9 @@ func (c *Channel) text(key string) *scope {
 	if texts == nil {
 		return nil
 	}
-	for _, t := range *texts {
-		if _, ok := limits.HashIn(t.prefix, key); ok {
-			return t.scope
+	for _, text := range *texts {
+		if text.set.HasText(key) {
+			return text
 		}
 	}
 	return nil
