@@ -73,9 +73,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		c.Request.Latest = b.guard.present.Note(c.Request.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, c.Request.Roles, b.guard.isDegraded())
-	if b.channel.texts.Load() != nil && b.guard.channels.needsPrint(b.channel, &c.Request) {
-		v.Print = b.guard.printOf(m)
-	}
+	b.guard.fillPrint(&v.Print, m, b.channel, &c.Request)
 	c.User = m.User.ID
 	b.messages[b.count], b.verdicts[b.count] = m, v
 	b.count++
@@ -136,9 +134,7 @@ func (b *batch) reopen(first int) {
 		q := &b.cases[i].Request
 		_ = b.messages[i].fillRequest(q, q.At, policy) // the message has been checked: there is no error
 		b.verdicts[i].Print = TextPrint{}              // the old channel may have needed it
-		if b.channel.texts.Load() != nil && b.guard.channels.needsPrint(b.channel, q) {
-			b.verdicts[i].Print = b.guard.printOf(b.messages[i])
-		}
+		b.guard.fillPrint(&b.verdicts[i].Print, b.messages[i], b.channel, q)
 	}
 }
 

@@ -69,9 +69,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, q.Roles, g.isDegraded())
-	if c.texts.Load() != nil && g.channels.needsPrint(c, &q) {
-		v.Print = g.printOf(m)
-	}
+	g.fillPrint(&v.Print, m, c, &q)
 	if g.channels.exact {
 		if taken, err = v.judgeShared(ctx, g, clock, c, &q); err != nil {
 			*v = Verdict{}

@@ -90,9 +90,7 @@ func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
 		return run, err
 	}
 	run.request.Latest = g.present.Peek(run.request.At, m.User.ID, m.SentAt.IsZero())
-	if run.channel.texts.Load() != nil && g.channels.needsPrint(run.channel, &run.request) {
-		run.print = g.printOf(m)
-	}
+	g.fillPrint(&run.print, m, run.channel, &run.request)
 	if cs := &g.channels; cs.exact {
 		run.user = sharing.User{ID: m.User.ID, Order: run.policy.places, Texts: run.channel.textKeys(&cs.textKey, &run.print, m.User.ID)}
 	} else {

@@ -98,15 +98,20 @@ func (cs *channels) needsPrint(c *channel, q *limits.Request) bool {
 	return !q.Exempt || cs.exact || c.table.HasOwn()
 }
 
-// printOf returns the print of a message.
-func (g *Guard) printOf(m *Message) (p TextPrint) {
+// fillPrint sets p, which must be zero, to the print of a message if the channel's limits need it.
+func (g *Guard) fillPrint(p *TextPrint, m *Message, c *channel, q *limits.Request) {
+	if c.texts.Load() != nil && g.channels.needsPrint(c, q) { // inlined: there are hardly ever any
+		g.printOf(p, m)
+	}
+}
+
+func (g *Guard) printOf(p *TextPrint, m *Message) {
 	if m.Print != nil {
-		p = *m.Print
+		*p = *m.Print
 	} else {
-		p = g.TextPrint(m.Text)
+		*p = g.TextPrint(m.Text)
 	}
 	p.emotes = !p.IsZero() && (p.emotes || slices.Contains(m.Kinds, KindEmotes))
-	return p
 }
 
 // textTable has the rows of limits on repeated text with one SameText.
@@ -151,20 +156,22 @@ func (ts textTables) find(key string) *limits.Table {
 // hash returns the hash of the row that a user's message with a print uses. It returns false if the
 // message doesn't count.
 func (t *textTable) hash(secret *fingerprint.Key, p *TextPrint, userID string) (h limits.Hash, ok bool) {
-	hash, length := p.exact, p.exactLength
+	hash, length := &p.exact, p.exactLength
 	if t.same.Similar {
-		hash, length = p.similar, p.similarLength
+		hash, length = &p.similar, p.similarLength
 	}
 	if int(length) < t.same.FromLength || p.emotes && !t.same.Emotes {
 		return h, false
 	}
-	if !t.same.Everyone {
-		hash = secret.With(hash, userID)
+	if t.same.Everyone {
+		return limits.HashOf(hash), true
 	}
-	return limits.HashOf(hash), true
+	byUser := secret.With(*hash, userID)
+	return limits.HashOf(&byUser), true
 }
 
-// textPlaces appends the rows of repeated text that a user's message with a print uses.
+// textPlaces appends the rows of repeated text that a user's message with a print uses. There must
+// be room for limits.MaxTexts.
 func (c *channel) textPlaces(places []limits.Place, secret *fingerprint.Key, p *TextPrint, userID string) []limits.Place {
 	texts := c.texts.Load()
 	if texts == nil {

@@ -61,12 +61,12 @@ func (m plainText) counts(group plainGroup) bool {
 func (m plainText) hash(group plainGroup, user string) Hash {
 	h := Hash{1 << 40, m.exact}
 	if group.Similar {
-		h[1] = m.similar << 8
+		h.second = m.similar << 8
 	}
 	if !group.Everyone {
-		h[1] = h[1]<<8 | uint64(user[0])
+		h.second = h.second<<8 | uint64(user[0])
 	}
-	h[1] = h[1]<<1 | 1
+	h.second = h.second<<1 | 1
 	return h
 }
 

@@ -87,10 +87,10 @@ func (s *Set) Text() *SameText { return s.text }
 // Hash is a keyed hash of a repeated text, and of its author unless everyone shares the limit. The
 // highest bit is 0, as in the key of a user without a name. The lowest bit is 1, so that the second
 // word is never 0.
-type Hash [2]uint64
+type Hash struct{ first, second uint64 }
 
 // HashOf returns the hash with these bytes, except for the highest and the lowest bit.
-func HashOf(b [16]byte) Hash {
+func HashOf(b *[16]byte) Hash {
 	return Hash{binary.BigEndian.Uint64(b[:8]) &^ namedKey, binary.BigEndian.Uint64(b[8:]) | 1}
 }
 
@@ -114,8 +114,8 @@ func isTextKey(prefix, key string) bool {
 }
 
 func (h Hash) key(prefix string) string {
-	b := binary.BigEndian.AppendUint64(nil, h[0])
-	return prefix + strictBase64.EncodeToString(binary.BigEndian.AppendUint64(b, h[1]))
+	b := binary.BigEndian.AppendUint64(nil, h.first)
+	return prefix + strictBase64.EncodeToString(binary.BigEndian.AppendUint64(b, h.second))
 }
 
 // strictBase64 accepts only what it writes, so that a text has one key.
@@ -130,7 +130,7 @@ func HashIn(prefix, key string) (h Hash, ok bool) {
 		return h, false
 	}
 	n, err := strictBase64.Decode(b[:], []byte(text))
-	h = HashOf([16]byte(b[:16]))
+	h = HashOf((*[16]byte)(b[:16]))
 	return h, err == nil && n == 16 && b[0]&0x80 == 0 && b[15]&1 == 1
 }
 

@@ -118,7 +118,14 @@ func (r *Rule) countingTimes(state []uint64, at int64) []uint64 {
 	if at < r.interval {
 		return times
 	}
-	over, _ := slices.BinarySearch(times, uint64(at-r.interval)+1)
+	first := uint64(at-r.interval) + 1
+	switch n := len(times); { // nearly always, all or none count
+	case n == 0 || times[0] >= first:
+		return times
+	case times[n-1] < first:
+		return times[n:]
+	}
+	over, _ := slices.BinarySearch(times, first)
 	return times[over:]
 }
 

@@ -106,7 +106,7 @@ func (t *Table) fillPlace(user string, p *place) {
 
 // fillText is fillPlace for a repeated text.
 func (t *Table) fillText(text Hash, p *place) {
-	p.key, p.low = text[0], text[1]
+	p.key, p.low = text.first, text.second
 	p.hash = hash(p.key)
 	p.shard = t.shard(p.hash)
 }

@@ -102,8 +102,8 @@ func realMessages(t *testing.T) (messages []chat.Message) {
 	return messages
 }
 
-// TestSameText_Limits shows what limits on repeated text do to a raid of 2,000 accounts, each of which
-// writes one of 40 variants of a text once within a minute, and to 5,000 lines of real chat.
+// TestSameText_Limits shows what limits on repeated text do to a raid of 2,000 accounts, each of
+// which writes one of 40 variants of a text once within a minute, and to 5,000 lines of real chat.
 func TestSameText_Limits(t *testing.T) {
 	raid := raidOf(t, 2000, time.Minute)
 	log := realMessages(t)
