@@ -104,39 +104,43 @@ func TestMemory_Texts(t *testing.T) {
 		t.Skip("it fills memory")
 	}
 	const texts, most = 1_000_000, 100_000_000
+	var set *Set // the widest rows are the last
 	for _, limit := range []Limit{bucket(2, time.Minute), window("user-window", 3, time.Minute), window("sliding-log", 3, time.Minute)} {
-		t.Run(limit.Name, func(t *testing.T) {
-			set := compileSets(t, Strikes{}, limit.withScope(PerText))[PerUserText]
-			table := NewTable(set, most, new(Dropped))
-			before := heap()
-			for i := range uint64(texts) {
-				table.judgeText(i, nanos(0))
-			}
-			if got, counted := heap()-before, table.bytesFor(texts, table.set.width); got > most || counted > most || table.Users() != texts {
-				t.Errorf("%d texts take %d bytes, %d counted", table.Users(), got, counted)
-			}
-			runtime.KeepAlive(table)
-			table = NewTable(set, most/100, new(Dropped))
-			const written = texts / 5
-			for i := range uint64(written) {
-				table.judgeText(i, nanos(0)+int64(i)*10_000)
-			}
-			_, evicted, held := table.countDropped()
-			if users := table.Users(); users < texts/100 || int64(users)+evicted != written || held != 0 {
-				t.Errorf("%d texts are remembered; %d evicted, of which %d held", users, evicted, held)
-			}
-			last := 0
-			for i := range uint64(1000) {
-				table.useText(written-1000+i, func(p *place) {
-					if p.found {
-						last++
-					}
-				})
-			}
-			if last < 990 { // samples decide which one is evicted
-				t.Errorf("%d of the last 1000 texts are remembered", last)
+		narrower := set
+		set = compileSets(t, Strikes{}, limit.withScope(PerText))[PerUserText]
+		if counted := NewTable(set, most, new(Dropped)).bytesFor(texts, set.width); counted > most || narrower != nil && narrower.width > set.width {
+			t.Errorf("%s: %d bytes are counted, for rows of %d words", limit.Name, counted, set.width)
+		}
+	}
+	table := NewTable(set, most, new(Dropped))
+	before := heap()
+	for i := range uint64(texts) {
+		table.judgeText(i, nanos(0))
+	}
+	if got := heap() - before; got > most || table.Users() != texts {
+		t.Errorf("%d texts take %d bytes", table.Users(), got)
+	}
+	runtime.KeepAlive(table)
+
+	table = NewTable(set, most/100, new(Dropped))
+	const written = texts / 20
+	for i := range uint64(written) {
+		table.judgeText(i, nanos(0)+int64(i)*10_000)
+	}
+	_, evicted, held := table.countDropped()
+	if users := table.Users(); users < texts/100 || int64(users)+evicted != written || held != 0 {
+		t.Errorf("%d texts are remembered; %d evicted, of which %d held", users, evicted, held)
+	}
+	last := 0
+	for i := range uint64(1000) {
+		table.useText(written-1000+i, func(p *place) {
+			if p.found {
+				last++
 			}
 		})
+	}
+	if last < 990 { // samples decide which one is evicted
+		t.Errorf("%d of the last 1000 texts are remembered", last)
 	}
 }
 
