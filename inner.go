@@ -56,6 +56,16 @@ func (g inner) ReadsTexts(channelID string) bool {
 	return len(g.channels.inForce(channelID).sets.Texts()) > 0
 }
 
+// TextQuotas implements inner.Guard.
+func (g inner) TextQuotas(channelID string, roles Roles) (Policy, []limits.Quota) {
+	c := g.channels.inForce(channelID)
+	known := c.roles.Everyone()
+	for _, role := range roles {
+		known = known.With(string(role))
+	}
+	return c.policy.Clone(), c.sets.TextQuotas(known, instant(g.Now()))
+}
+
 // Hashes implements inner.Guard.
 func (g inner) Hashes(p TextPrint) [2][16]byte { return [2][16]byte{p.exact, p.similar} }
 

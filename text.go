@@ -146,7 +146,7 @@ func (ts textTables) withSets(cs *channels, sets *limits.Sets, changes *limits.C
 // find returns the table that has a row, or nil if there is none.
 func (ts textTables) find(key string) *limits.Table {
 	for _, t := range ts {
-		if t.table.HasText(key) {
+		if t.same.HasKey(key) {
 			return t.table
 		}
 	}

@@ -35,9 +35,9 @@ func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 		}
 		parts = append(parts, texts.Text(text, values))
 	}
-	policy := inner.Of(c.guard).InForce(m.ChannelID)
 	var same []string
-	for _, l := range inner.TextLimits(policy, m.User.Roles) {
+	limits, _ := inner.TextLimits(c.guard, m.ChannelID, m.User.Roles)
+	for _, l := range limits {
 		l.Name = texts.LimitTitle(l.Name, l.Title)
 		same = append(same, describe(texts, l))
 	}

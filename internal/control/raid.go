@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/durations"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/roles"
 )
@@ -69,7 +70,7 @@ func (r Raid) narrow(l *chatguard.Limit) {
 		l.Roles = map[chatguard.Role]chatguard.Override{}
 	}
 	for role, o := range l.Roles {
-		l.Roles[role] = bucketNumbers(*l, o)
+		l.Roles[role] = inner.NumbersOf(*l, o)
 	}
 	if everyone, ok := l.Roles[chatguard.RoleEveryone]; ok {
 		l.Burst, l.Refill, l.ExtraBurst, l.ExtraRefill = everyone.Burst, everyone.Refill, everyone.ExtraBurst, everyone.ExtraRefill
@@ -77,7 +78,7 @@ func (r Raid) narrow(l *chatguard.Limit) {
 	}
 	newcomer, ok := l.Roles[roles.FirstTimer]
 	if !ok {
-		newcomer = bucketNumbers(*l, chatguard.Override{})
+		newcomer = inner.NumbersOf(*l, chatguard.Override{})
 	}
 	if r.FirstTimerBurst > 0 {
 		newcomer.Burst = min(r.FirstTimerBurst, newcomer.Burst)
@@ -89,14 +90,6 @@ func (r Raid) narrow(l *chatguard.Limit) {
 		newcomer.ExtraRefill = max(time.Duration(r.FirstTimerRefill), newcomer.ExtraRefill)
 	}
 	l.Roles[roles.FirstTimer] = newcomer
-}
-
-// bucketNumbers returns all numbers of a token-bucket or a cascade for users with that override.
-func bucketNumbers(l chatguard.Limit, o chatguard.Override) chatguard.Override {
-	return chatguard.Override{
-		Burst: cmp.Or(o.Burst, l.Burst), Refill: cmp.Or(o.Refill, l.Refill),
-		ExtraBurst: cmp.Or(o.ExtraBurst, l.ExtraBurst), ExtraRefill: cmp.Or(o.ExtraRefill, l.ExtraRefill),
-	}
 }
 
 // Raids starts and ends raid mode. It is safe for concurrent use.

@@ -20,12 +20,13 @@ type Quota struct {
 	// when the next one is restored.
 	Gradual bool
 
-	place int // index in the policy
+	Role  string // whose numbers apply; empty if none
+	Place int    // index in the policy
 }
 
 // quotaOf returns the quota that a rule allows at that time.
 func quotaOf(r *Rule, at int64) Quota {
-	q := Quota{Limit: r.name, Messages: int(r.capacity), Window: time.Duration(r.interval), place: r.place}
+	q := Quota{Limit: r.name, Messages: int(r.capacity), Window: time.Duration(r.interval), Place: r.place}
 	switch r.algorithm {
 	case &tokenBucket, &leakyBucket:
 		q.Step, q.Window = q.Window, q.Window*time.Duration(r.capacity)
@@ -75,22 +76,10 @@ func (q *Quotas) Find(limit string) *Quota {
 func (s *Sets) Quotas(roles Roles, own [MaxSets]map[string]Numbers, at int64) *Quotas {
 	q := &Quotas{during: Period{End: math.MaxInt64}}
 	for scope, set := range s {
-		if set == nil || set.text != nil { // what a text may use isn't what the user may
-			continue
-		}
-		p := personal{Own: Own{Numbers: own[scope]}}
-		for _, r := range p.rulesFor(set, roles.in(set.roles)) {
-			if r.observes && !set.strikes.Practice {
-				continue
-			}
-			q.List = append(q.List, quotaOf(&r, at))
-			if r.calendar != nil {
-				period := r.calendar.PeriodOf(at / nanosPerSecond)
-				q.during = Period{Start: max(q.during.Start, period.Start), End: min(q.during.End, period.End)}
-			}
+		if set != nil && set.text == nil { // what a text may use isn't what the user may
+			q.add(set, roles, personal{Own: Own{Numbers: own[scope]}}, at)
 		}
 	}
-	slices.SortFunc(q.List, func(a, b Quota) int { return a.place - b.place })
 	var b []byte
 	for i, each := range q.List {
 		if i > 0 {
@@ -102,4 +91,31 @@ func (s *Sets) Quotas(roles Roles, own [MaxSets]map[string]Numbers, at int64) *Q
 	}
 	q.Text = string(b)
 	return q
+}
+
+// TextQuotas returns what the limits on repeated text that decide allow each text, if a user with
+// these roles writes it.
+func (s *Sets) TextQuotas(roles Roles, at int64) []Quota {
+	var q Quotas
+	for _, set := range s.Texts() {
+		q.add(set, roles, personal{}, at)
+	}
+	return q.List
+}
+
+// add adds the limits of a set that decide.
+func (q *Quotas) add(set *Set, roles Roles, p personal, at int64) {
+	for i, r := range p.rulesFor(set, roles.in(set.roles)) {
+		if r.observes && !set.strikes.Practice {
+			continue
+		}
+		quota := quotaOf(&r, at)
+		quota.Role = set.roleOf(i, roles.in(set.roles))
+		q.List = append(q.List, quota)
+		if r.calendar != nil {
+			period := r.calendar.PeriodOf(at / nanosPerSecond)
+			q.during = Period{Start: max(q.during.Start, period.Start), End: min(q.during.End, period.End)}
+		}
+	}
+	slices.SortFunc(q.List, func(a, b Quota) int { return a.Place - b.Place })
 }

@@ -101,16 +101,11 @@ const TextMark = '\x1f'
 // TextKey returns the key of a row of repeated text, as a store has it in place of a user ID.
 func (o *Place) TextKey() string { return o.Text.key(o.Table.prefix) }
 
-// HasText reports whether the table may have a row of a repeated text with that key.
-func (t *Table) HasText(key string) bool { return isTextKey(t.prefix, key) }
-
-// HasText reports whether the limits are those of the row of a repeated text with that key.
-func (s *Set) HasText(key string) bool { return isTextKey(s.prefix, key) }
-
-// isTextKey reports whether a key is that of a row with the prefix of a SameText.
-func isTextKey(prefix, key string) bool {
-	_, ok := HashIn(prefix, key)
-	return ok && prefix != ""
+// HasKey reports whether a row of a repeated text with that key belongs to limits with this
+// SameText.
+func (t *SameText) HasKey(key string) bool {
+	_, ok := HashIn(t.keyPrefix(), key)
+	return ok
 }
 
 func (h Hash) key(prefix string) string {
@@ -153,7 +148,7 @@ func (t *SameText) keyPrefix() string {
 // OfKey returns the set that has the row of a repeated text with that key, or nil if there is none.
 func (s *Sets) OfKey(key string) *Set {
 	for _, set := range s.Texts() {
-		if set.HasText(key) {
+		if set.text.HasKey(key) {
 			return set
 		}
 	}

@@ -97,7 +97,7 @@ func (c *Channel) text(key string) *scope {
 		return nil
 	}
 	for _, text := range *texts {
-		if text.set.HasText(key) {
+		if text.set.Text().HasKey(key) {
 			return text
 		}
 	}

@@ -90,7 +90,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	c.Timezone = dayZone(policy, c.Override)
 	c.DayEnds = dayEnd(policy, c.Limits, c.Timezone, h.guard.Now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Limits)
-	c.SameText = inner.TextLimits(policy, c.Roles)
+	c.SameText, _ = inner.TextLimits(h.guard, channel, c.Roles)
 	return problem.WriteJSON(w, c)
 }
 
@@ -174,12 +174,9 @@ func roleNumbers(limits []chatguard.Limit, states []limitinfo.Status) map[string
 	}
 	numbers := map[string]chatguard.Override{}
 	for _, l := range limits {
-		own := l.Roles[role[l.Name]]
-		numbers[l.Name] = chatguard.Override{
-			Burst: cmp.Or(own.Burst, l.Burst), Refill: cmp.Or(own.Refill, l.Refill),
-			ExtraBurst: cmp.Or(own.ExtraBurst, l.ExtraBurst), ExtraRefill: cmp.Or(own.ExtraRefill, l.ExtraRefill),
-			Queue: cmp.Or(own.Queue, l.Queue, noQueueNumber(l)), Messages: cmp.Or(own.Messages, l.Messages),
-		}
+		n := inner.NumbersOf(l, l.Roles[role[l.Name]])
+		n.Queue = cmp.Or(n.Queue, noQueueNumber(l))
+		numbers[l.Name] = n
 	}
 	return numbers
 }

@@ -91,8 +91,10 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 	}
 	if !s.Exempt {
 		s.addLimits(e, func(name string) string { return texts.LimitTitle(name, inner.Of(h.guard).Title(channel.id, name)) })
-		for _, l := range inner.TextLimits(inner.Of(h.guard).InForce(channel.id), record.roles) {
-			s.SameText = append(s.SameText, ruleOf(l, texts.LimitTitle(l.Name, l.Title)))
+		list, quotas := inner.TextLimits(h.guard, channel.id, record.roles)
+		for i, q := range quotas {
+			l := list[i]
+			s.SameText = append(s.SameText, viewerRule{l.Name, texts.LimitTitle(l.Name, l.Title), l.Algorithm, q.Messages, q.Window.Seconds(), q.Step.Seconds(), l.Similar})
 		}
 	}
 	if !e.Verdict.Allowed {
@@ -100,23 +102,6 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 	}
 	s.addSilence(h.silence(channel.id, v.ID, record, e, now))
 	return s, nil
-}
-
-// ruleOf returns what a limit on repeated text allows.
-func ruleOf(l chatguard.Limit, title string) viewerRule {
-	const day = 24 * time.Hour
-	r := viewerRule{Name: l.Name, Title: title, Algorithm: l.Algorithm, Capacity: l.Messages, WindowSeconds: l.Every.Seconds(), Similar: l.Similar}
-	switch l.Algorithm {
-	case chatguard.TokenBucket, chatguard.Cascade:
-		r.Capacity, r.WindowSeconds = l.Burst+l.ExtraBurst, max(l.Refill*time.Duration(l.Burst), l.ExtraRefill*time.Duration(l.ExtraBurst)).Seconds()
-		if l.Algorithm == chatguard.TokenBucket {
-			r.StepSeconds = l.Refill.Seconds()
-		}
-	case chatguard.DailyWindow:
-		r.WindowSeconds = map[chatguard.Period]time.Duration{chatguard.PeriodWeek: 7 * day, chatguard.PeriodMonth: 30 * day}[l.Period].Seconds()
-		r.WindowSeconds = max(r.WindowSeconds, day.Seconds())
-	}
-	return r
 }
 
 // addLimits adds the viewer's own limits that can throttle them. title returns what the viewer

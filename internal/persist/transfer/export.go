@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
@@ -159,7 +160,7 @@ func (e *exporter) writeKind(ctx context.Context, kind *lineKind) (err error) {
 		if err := rows.Scan(into...); err != nil {
 			return fmt.Errorf("row %d of table %s can't be read: %w", e.rows+1, kind.name, err)
 		}
-		if usage != nil && usage.isOfText() {
+		if usage != nil && inner.IsTextKey(usage.UserID) {
 			continue // a hash means nothing without the installation's key
 		}
 		if entry != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -63,9 +62,6 @@ var anyGuard = sync.OnceValue(func() *chatguard.Guard {
 	}
 	return guard
 })
-
-// isOfText reports whether the usage is that of a repeated text; see state.Row.
-func (l *stateLine) isOfText() bool { return strings.HasPrefix(l.UserID, "\x1f") }
 
 func (l *stateLine) check() error {
 	row := state.Row{ChannelID: l.ChannelID, UserID: l.UserID, Limit: l.Limit, Data: l.Data}
