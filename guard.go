@@ -68,7 +68,7 @@ type Options struct {
 	// TextKey is the secret with which limits on repeated text tell texts apart, so that nobody who
 	// doesn't know it can find out what was written. It must stay the same if a store keeps the
 	// usage, and all Guards with the same Shared must have the same. The zero value means a random
-	// one for this Guard.
+	// one for this Guard. With Shared, such a Guard refuses limits on repeated text.
 	TextKey [16]byte
 }
 
@@ -114,6 +114,9 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		g.channels.exact = opts.SharedMode != shared.Synchronised
 		g.channels.rows = sharing.New(opts.Shared, cmp.Or(opts.SharedRows, defaultSharedRows), g.channels.exact, &g.channels)
 		g.now, g.own = g.channels.rows.Now, nil
+	}
+	if err := g.channels.checkTextKey(base); err != nil {
+		return nil, err
 	}
 	g.channels.base.Store(base)
 	g.channels.changeOverall(base, &limits.Changes{})

@@ -23,6 +23,9 @@ func (a guardAt) SetPolicy(policy Policy) error {
 		return err
 	}
 	next, err := compile(policy)
+	if err == nil {
+		err = a.guard.channels.checkTextKey(next)
+	}
 	if err != nil {
 		return err
 	}
@@ -68,6 +71,9 @@ func (cs *channels) compile(channelID string, policy Policy) (*compiled, error) 
 		return nil, err
 	}
 	next, err := compile(policy)
+	if err == nil {
+		err = cs.checkTextKey(next)
+	}
 	if err != nil {
 		return nil, err
 	}

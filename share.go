@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
@@ -100,7 +99,7 @@ func (s sharedGuard) PolicyHash() string {
 	if err != nil {
 		return "" // a policy that compiles can be written
 	}
-	if s.guard.channels.sharesKey || slices.ContainsFunc(policy.Limits, func(l Limit) bool { return l.Per.isText() }) {
+	if s.guard.channels.sharesKey {
 		key := sha256.Sum256(s.guard.channels.textKey[:])
 		text = append(text, key[:]...)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/chatguard/chatguard/internal/fingerprint"
@@ -112,6 +113,22 @@ func (g *Guard) printOf(p *TextPrint, m *Message) {
 		*p = g.TextPrint(m.Text)
 	}
 	p.emotes = !p.IsZero() && (p.emotes || slices.Contains(m.Kinds, KindEmotes))
+}
+
+// checkTextKey returns an error if a policy has limits on repeated text, and other Guards share
+// their rows without knowing the key.
+func (cs *channels) checkTextKey(c *compiled) error {
+	if cs.rows == nil || cs.sharesKey {
+		return nil
+	}
+	i := slices.IndexFunc(c.policy.Limits, func(l Limit) bool { return l.Per.isText() })
+	if i < 0 {
+		return nil
+	}
+	l := &c.policy.Limits[i]
+	return fmt.Errorf("chatguard: %w", &PolicyError{
+		Limit: l.Name, Parameter: "per", Value: l.Per.String(), Problem: "Guards that share a limit on repeated text need the same key: set Options.TextKey to the same secret on all nodes",
+	})
 }
 
 // textTable has the rows of limits on repeated text with one SameText.

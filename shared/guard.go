@@ -54,8 +54,7 @@ type Guard interface {
 
 	// PolicyHash returns a hash of the Guard's Policy and of Options.TextKey, so that Guards that
 	// share limits can find out whether they have the same. It has 16 hexadecimal digits. Titles of
-	// limits, the policies of single channels and overlays have no effect on it, nor does a random
-	// key of texts without limits on repeated text.
+	// limits, the policies of single channels and overlays have no effect on it.
 	PolicyHash() string
 }
 

@@ -45,7 +45,7 @@ func TestExchange_SharedFlight(t *testing.T) {
 	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly()), withServer(dayOnly()), withText(dayOnly())} {
 		for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
 			node := &fakeShared{server: newFakeServer(), clock: sharedNoon, timeout: time.Minute, away: true}
-			guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: mode})
+			guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: mode, TextKey: testKey})
 			const users = 2000
 			checkEach(t, guard, users)
 			trips := 0
@@ -100,7 +100,7 @@ func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 			if i >= 6 {
 				policy = withText(policy)
 			}
-			guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: mode})
+			guard := mustNew(t, policy, &chatguard.Options{Shared: node, SharedMode: mode, TextKey: testKey})
 			var wg sync.WaitGroup
 			for range 2 {
 				wg.Go(func() {

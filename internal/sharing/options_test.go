@@ -1,12 +1,14 @@
 package sharing_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -21,6 +23,25 @@ func TestShared_OptionsContradict(t *testing.T) {
 	} {
 		if guard, err := chatguard.New(enforcedDefault(), opts); guard != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Each Guard without a TextKey would hash texts with a key of its own, so nothing would be shared.
+func TestShared_TextsNeedKey(t *testing.T) {
+	repeats, none := strictTexts(), chatguard.Policy{}
+	for name, opts := range map[string]*chatguard.Options{"alone": {}, "exact": {}, "synchronised": {SharedMode: shared.Synchronised}, "with a key": {TextKey: testKey}} {
+		if name != "alone" {
+			opts.Shared, _ = newFakeServer().connect(none, sharedNoon)
+		}
+		_, err := chatguard.New(repeats, opts)
+		guard := mustNew(t, none, opts)
+		refused := name == "exact" || name == "synchronised"
+		for _, err := range []error{err, guard.SetPolicy(repeats), guard.SetChannelPolicy("c", repeats), inner.Of(guard).ValidateChannelPolicy("c", repeats)} {
+			mistake, ok := errors.AsType[*chatguard.PolicyError](err)
+			if refused != ok || (err != nil) != ok || ok && (mistake.Parameter != "per" || !strings.Contains(mistake.Error(), "set Options.TextKey to the same secret")) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }
