@@ -82,8 +82,8 @@ func (p *passphrase) warnIfOpen(cmd *cobra.Command) {
 	if folder != "" && filepath.Dir(p.file) == filepath.Clean(folder) {
 		return
 	}
-	if others, err := fileaccess.OfOthers(p.file); err == nil && others.Any() {
-		cmd.PrintErrf("chatguard: the passphrase file %s can be %s by other users of this machine: %s\n", p.file, others.Verb(), fileaccess.Fix(p.file))
+	if err := fileaccess.Check("the passphrase file", p.file); err != nil {
+		cmd.PrintErrln("chatguard:", err)
 	}
 }
 

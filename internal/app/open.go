@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -60,7 +61,7 @@ func (a *App) openNode(ctx context.Context) (err error) {
 // textKey returns the key of texts: that of all nodes that share a store, or this installation's
 // own. It is zero if the nodes have none in common. Then they have no limits on repeated text; see
 // node.CheckPolicies.
-func textKey(c config.Config) (key textkey.Key, err error) {
+func textKey(c config.Config, log *slog.Logger) (key textkey.Key, err error) {
 	switch {
 	case c.Shared.HasStore() && c.Shared.TextKey == "":
 		return key, nil
@@ -69,14 +70,20 @@ func textKey(c config.Config) (key textkey.Key, err error) {
 	case c.NoDatabase:
 		return textkey.Random(), nil
 	}
-	return textkey.Open(c.TextKeyFile())
+	if key, err = textkey.Open(c.TextKeyFile()); err != nil {
+		return key, err
+	}
+	if err := textkey.Check(c.TextKeyFile()); err != nil {
+		log.Warn(err.Error())
+	}
+	return key, nil
 }
 
 // openGuard creates the Guard, its Policies and Controls, and the connection to Twitch, which
 // provides the IDs of channels with their own policy.
 func (a *App) openGuard(context.Context) (err error) {
 	var chatTime *clock.Chat
-	key, err := textKey(a.Config)
+	key, err := textKey(a.Config, a.log)
 	if err != nil {
 		return err
 	}

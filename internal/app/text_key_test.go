@@ -1,7 +1,11 @@
 package app
 
 import (
+	"log/slog"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/config"
@@ -14,9 +18,10 @@ func TestTextKey(t *testing.T) {
 	const secret = "the same secret on all nodes"
 	c := config.Default()
 	c.Database = filepath.Join(t.TempDir(), "chatguard.db")
+	var log strings.Builder
 	keyOf := func(c config.Config) textkey.Key {
 		t.Helper()
-		key, err := textKey(c)
+		key, err := textKey(c, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatalf("%x, %v", key, err)
 		}
@@ -25,6 +30,18 @@ func TestTextKey(t *testing.T) {
 	own := keyOf(c)
 	if own == (textkey.Key{}) {
 		t.Fatal("there is no key")
+	}
+	if log.Len() > 0 {
+		t.Errorf("the log says %s", &log)
+	}
+	if runtime.GOOS != "windows" {
+		if err := os.Chmod(c.TextKeyFile(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want := "level=WARN msg=\"" + textkey.Check(c.TextKeyFile()).Error()
+		if keyOf(c) != own || !strings.Contains(log.String(), want) {
+			t.Errorf("the log says %s, want %s", &log, want)
+		}
 	}
 	c.Shared.TextKey = secret
 	if keyOf(c) != own {

@@ -3,7 +3,10 @@
 package fileaccess
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -23,6 +26,26 @@ func (a Access) Verb() string {
 		return "changed"
 	}
 	return "read"
+}
+
+// Check returns a one-line error with the fix if other users can read or change the file at path.
+// what says what the file is. A missing file is not an error.
+func Check(what, path string) error {
+	if others, err := OfOthers(path); err == nil && others.Any() {
+		return fmt.Errorf("%s %s can be %s by other users of this machine: %s", what, path, others.Verb(), Fix(path))
+	}
+	return nil
+}
+
+// Cause returns an error without the path that it contains.
+func Cause(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	if failed, ok := errors.AsType[*os.LinkError](err); ok {
+		return failed.Err
+	}
+	return err
 }
 
 // ReadTrusted returns the contents of the file at path, up to most bytes. It refuses the file

@@ -81,7 +81,7 @@ func TestArrows(t *testing.T) {
 		"internal/chat/twitchbot":         {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/clock", "internal/config", "internal/journal", "internal/penalties"},
 		"internal/persist/signin":         {"internal/auth", "internal/persist/statement"},
 		"internal/persist":                {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/persist/signin", "internal/persist/sqlite", "internal/persist/statement", "internal/roles", "internal/watchdog", "state"},
-		"internal/persist/transfer":       {"root", "internal/archive", "internal/hostile", "internal/inner", "internal/journal", "internal/persist", "internal/persist/sqlite", "internal/persist/statement", "internal/roles", "internal/textfile", "state"},
+		"internal/persist/transfer":       {"root", "internal/archive", "internal/hostile", "internal/inner", "internal/journal", "internal/persist", "internal/persist/sqlite", "internal/persist/statement", "internal/roles", "internal/textfile", "internal/textkey", "state"},
 		"internal/persist/persisttest":    {"root", "internal/penalties"},
 		"internal/persist/sqlite":         {"internal/atomicfile", "internal/fileaccess"},
 		"internal/persist/statement":      {},

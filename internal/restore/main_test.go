@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -122,8 +123,8 @@ func newInstallation(t *testing.T) *installation {
 	in := &installation{folder: t.TempDir()}
 	elsewhere := t.TempDir()
 	in.backup = filepath.Join(elsewhere, "backup.age")
-	in.old = [parts][]byte{[]byte("# old"), newDatabase(t, in.places().Database, "old"), login("old", "7"), []byte("the old key")}
-	in.now = [parts][]byte{[]byte("# new"), newDatabase(t, filepath.Join(elsewhere, "db"), "new"), login("new", "7"), []byte("the new key")}
+	in.old = [parts][]byte{[]byte("# old"), newDatabase(t, in.places().Database, "old"), login("old", "7"), []byte(strings.Repeat("0d", 16))}
+	in.now = [parts][]byte{[]byte("# new"), newDatabase(t, filepath.Join(elsewhere, "db"), "new"), login("new", "7"), []byte(strings.Repeat("4e", 16))}
 	for i, name := range in.names() {
 		persisttest.Must(t, os.WriteFile(name, in.old[i], 0o600))
 	}

@@ -110,7 +110,7 @@ func (m *move) apply(mark marker) error {
 		f := m.files[marked.Part]
 		f.kept = f.target + mark.Suffix
 		if err := f.place(); err != nil {
-			return m.undo(mark, fmt.Errorf("%s can't be replaced (%w)", f.target, cause(err)))
+			return m.undo(mark, fmt.Errorf("%s can't be replaced (%w)", f.target, fileaccess.Cause(err)))
 		}
 	}
 	for _, marked := range mark.Files {
@@ -131,7 +131,7 @@ func (m *move) undo(mark marker, failed error) error {
 		f := m.files[marked.Part]
 		f.kept = f.target + mark.Suffix
 		if err := f.putBack(); err != nil {
-			return fmt.Errorf("%w, and %s can't be put back (%w): repeat the restore when they can be written", failed, f.target, cause(err))
+			return fmt.Errorf("%w, and %s can't be put back (%w): repeat the restore when they can be written", failed, f.target, fileaccess.Cause(err))
 		}
 		os.Remove(f.staged) // the next restore replaces it
 	}
@@ -201,7 +201,7 @@ func finishHeld(held *sqlite.Held, places transfer.Installation) error {
 		err = mark.check()
 	}
 	if err != nil {
-		return fmt.Errorf("%s, which an interrupted restore left, can't be read (%w): run this as the user who restored", name, cause(err))
+		return fmt.Errorf("%s, which an interrupted restore left, can't be read (%w): run this as the user who restored", name, fileaccess.Cause(err))
 	}
 	return newMove(places).resume(mark)
 }
@@ -223,7 +223,7 @@ func (m *move) resume(mark marker) error {
 		case errors.As(err, new(*missingError)):
 			return fmt.Errorf("%s, which an interrupted restore wrote, is missing: put it back, or delete %s and restore again", f.staged, m.marker)
 		case err != nil:
-			return fmt.Errorf("%s, which an interrupted restore replaces, can't be read (%w): run this as the user who restored", f.target, cause(err))
+			return fmt.Errorf("%s, which an interrupted restore replaces, can't be read (%w): run this as the user who restored", f.target, fileaccess.Cause(err))
 		}
 	}
 	return m.apply(mark)

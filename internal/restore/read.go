@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/chatguard/chatguard/internal/archive"
+	"github.com/chatguard/chatguard/internal/fileaccess"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
@@ -35,7 +36,7 @@ func isEncrypted(in *os.File, name string) (bool, error) {
 	start := make([]byte, 64)
 	n, err := in.ReadAt(start, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("%s can't be read (%w): check its disk, or use another backup", name, cause(err))
+		return false, fmt.Errorf("%s can't be read (%w): check its disk, or use another backup", name, fileaccess.Cause(err))
 	}
 	start = start[:n]
 	switch {

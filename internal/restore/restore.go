@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/archive"
+	"github.com/chatguard/chatguard/internal/fileaccess"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
@@ -108,23 +109,12 @@ func open(file string) (*os.File, error) {
 	}
 	in, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s can't be read (%w): make it readable for this user", file, cause(err))
+		return nil, fmt.Errorf("%s can't be read (%w): make it readable for this user", file, fileaccess.Cause(err))
 	}
 	return in, nil
 }
 
 const nameBackup = "name a file that `chatguard backup` wrote"
-
-// cause returns an error without the path in it.
-func cause(err error) error {
-	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
-		return failed.Err
-	}
-	if failed := (*os.LinkError)(nil); errors.As(err, &failed) {
-		return failed.Err
-	}
-	return err
-}
 
 // restore replaces the installation, whose database is held.
 func (b *backup) restore(ctx context.Context, held *sqlite.Held, places transfer.Installation) (Outcome, error) {

@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -37,7 +36,7 @@ func Derived(secret string) Key {
 // Open returns the key in the file at path. If there is no file, Open creates one that only its
 // owner can read. The error is one line that names the file and the fix, without the content.
 func Open(path string) (Key, error) {
-	k, err := read(path)
+	k, err := Read(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
@@ -46,7 +45,7 @@ func Open(path string) (Key, error) {
 		return atomicfile.GiveToFolderOwner(draft, path)
 	})
 	if err != nil {
-		return Key{}, fmt.Errorf("the key of texts %s can't be written (%w): make its folder writable for chatguard's user", path, cause(err))
+		return Key{}, fmt.Errorf("the key of texts %s can't be written (%w): make its folder writable for chatguard's user", path, fileaccess.Cause(err))
 	}
 	return k, nil
 }
@@ -54,46 +53,24 @@ func Open(path string) (Key, error) {
 // Check returns a one-line error if the file at path is damaged, or if other users can read or
 // change it. A missing file is not an error.
 func Check(path string) error {
-	if _, err := read(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+	if _, err := Read(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	others, err := fileaccess.OfOthers(path)
-	if err == nil && others.Any() {
-		return fmt.Errorf("the key of texts %s can be %s by other users of this machine: %s", path, others.Verb(), fileaccess.Fix(path))
-	}
-	return nil
+	return fileaccess.Check("the key of texts", path)
 }
 
-// read returns the key in a file. The error is fs.ErrNotExist, or one line with the fix.
-func read(path string) (k Key, err error) {
-	file, err := os.Open(path)
+// Read returns the key in the file at path. The error is fs.ErrNotExist, or one line with the fix.
+func Read(path string) (Key, error) {
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return k, fs.ErrNotExist
-	}
-	var text []byte
-	if err == nil {
-		defer file.Close()
-		text, err = io.ReadAll(io.LimitReader(file, 1024))
+		return Key{}, fs.ErrNotExist
 	}
 	if err != nil {
-		return k, fmt.Errorf("the key of texts %s can't be read (%w): let chatguard's user read it", path, cause(err))
+		return Key{}, fmt.Errorf("the key of texts %s can't be read (%w): let chatguard's user read it", path, fileaccess.Cause(err))
 	}
-	text = bytes.TrimSpace(text)
-	if n, err := hex.Decode(k[:], text[:min(len(text), 2*len(k))]); err != nil || n != len(k) || len(text) != 2*len(k) || k == (Key{}) {
+	b, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(b) != len(Key{}) || Key(b) == (Key{}) {
 		return Key{}, fmt.Errorf("the key of texts %s is damaged: restore it from an encrypted backup, or delete it; chatguard then makes a new one, and forgets which texts were repeated", path)
 	}
-	return k, nil
-}
-
-// cause returns an error without the path that it contains.
-func cause(err error) error {
-	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
-		return failed.Err
-	}
-	if failed := (*os.LinkError)(nil); errors.As(err, &failed) {
-		return failed.Err
-	}
-	return err
+	return Key(b), nil
 }

@@ -57,6 +57,22 @@ func TestBackup_EqualsDatabase(t *testing.T) {
 	}
 }
 
+// A damaged key of texts isn't copied: after a restore, chatguard couldn't start with it.
+func TestBackupComplete_DamagedTextKey(t *testing.T) {
+	t.Parallel()
+	in := Installation{Database: newFilledDatabase(t)}
+	in.TextKey = in.Database + ".textkey"
+	must(t, os.WriteFile(in.TextKey, []byte("spoilt"), 0o600))
+	target := filepath.Join(t.TempDir(), "backup.age")
+	_, err := BackupComplete(ctx, in, target, "secret words", frozen)
+	if err == nil || !strings.HasPrefix(err.Error(), "the key of texts "+in.TextKey+" is damaged: ") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(target); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a backup was written: %v", err)
+	}
+}
+
 func TestCopies_KilledOwner(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/archive"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
+	"github.com/chatguard/chatguard/internal/textkey"
 )
 
 // Installation lists the files of one installation of chatguard.
@@ -31,9 +32,13 @@ const (
 )
 
 // BackupComplete is like Backup, but the target is an archive of the whole installation, encrypted
-// with the passphrase. While it runs, the database's folder has another copy of the database.
+// with the passphrase. While it runs, the database's folder has another copy of the database. It
+// refuses a damaged key of texts.
 func BackupComplete(ctx context.Context, in Installation, target, passphrase string, opts *Options) (Copy, error) {
 	full := opts.withDefaults()
+	if _, err := textkey.Read(in.TextKey); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Copy{}, err
+	}
 	src, err := persist.Schema.OpenSnapshot(ctx, in.Database)
 	if err != nil {
 		return Copy{}, err

@@ -62,11 +62,11 @@ func (f file) read() (data []byte, r record, err error) {
 		return nil, r, nil
 	}
 	if err != nil {
-		return nil, r, fmt.Errorf("token file %s can't be read (%w): let chatguard's user read it, or run `chatguard login`", f.path, cause(err))
+		return nil, r, fmt.Errorf("token file %s can't be read (%w): let chatguard's user read it, or run `chatguard login`", f.path, fileaccess.Cause(err))
 	}
 	defer file.Close()
 	if data, err = io.ReadAll(io.LimitReader(file, maxFileSize)); err != nil {
-		return nil, r, fmt.Errorf("token file %s can't be read (%w): check its disk, or run `chatguard login`", f.path, cause(err))
+		return nil, r, fmt.Errorf("token file %s can't be read (%w): check its disk, or run `chatguard login`", f.path, fileaccess.Cause(err))
 	}
 	if !f.decode(data, &r) {
 		return data, record{}, fmt.Errorf("token file %s isn't what `chatguard login` writes: run `chatguard login` again", f.path)
@@ -105,20 +105,7 @@ func (f file) write(r record) (data []byte, err error) {
 }
 
 func (f file) unwritableError(err error) error {
-	return fmt.Errorf("token file %s can't be written (%w): make its folder writable for chatguard's user", f.path, cause(err))
-}
-
-// cause returns an error without the path that it contains.
-func cause(err error) error {
-	var file *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &file):
-		return file.Err
-	case errors.As(err, &link):
-		return link.Err
-	}
-	return err
+	return fmt.Errorf("token file %s can't be written (%w): make its folder writable for chatguard's user", f.path, fileaccess.Cause(err))
 }
 
 // CheckFile returns a one-line error if a token file is invalid. A missing file is not an error.
@@ -126,9 +113,5 @@ func CheckFile(path string) error {
 	if _, _, err := (file{path}).read(); err != nil {
 		return err
 	}
-	others, err := fileaccess.OfOthers(path)
-	if err == nil && others.Any() {
-		return fmt.Errorf("token file %s can be %s by other users of this machine: %s", path, others.Verb(), fileaccess.Fix(path))
-	}
-	return nil // a missing file is fine
+	return fileaccess.Check("token file", path)
 }
