@@ -79,9 +79,17 @@ func TestRestore_AfterKill(t *testing.T) {
 	if r := s.export(); len(r.timeline) != 0 {
 		t.Errorf("the restored database has %d messages", len(r.timeline))
 	}
-	s.run("restore", kept)
+	const useless = "The database's hashes of texts are useless without their key: "
+	if printed := s.run("restore", kept); strings.Contains(printed, useless) {
+		t.Errorf("with the key, restore says %q", printed)
+	}
 	if r := s.export(); len(r.timeline) != 4 || len(r.journal) != 1 {
 		t.Errorf("what was there before has %d messages", len(r.timeline))
+	}
+	must(t, os.Remove(s.database()+".textkey"))
+	s.run("backup", "--force", copied)
+	if printed := s.run("restore", copied); strings.Count(printed, useless) != 1 {
+		t.Errorf("without the key, restore says %q", printed)
 	}
 	s.start()
 	s.sayExcess("anna")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -58,10 +57,10 @@ func (a *App) openNode(ctx context.Context) (err error) {
 	return err
 }
 
-// textKey returns the key of texts: that of all nodes that share a store, or this installation's
-// own. It is zero if the nodes have none in common. Then they have no limits on repeated text; see
-// node.CheckPolicies.
-func textKey(c config.Config, log *slog.Logger) (key textkey.Key, err error) {
+// TextKey returns the key of texts: that of all nodes that share a store, or this installation's
+// own, which own returns of its file. It is zero if the nodes have none in common. Then they have
+// no limits on repeated text; see node.CheckPolicies.
+func TextKey(c config.Config, own func(path string) (textkey.Key, error)) (key textkey.Key, err error) {
 	switch {
 	case c.Shared.HasStore() && c.Shared.TextKey == "":
 		return key, nil
@@ -70,20 +69,25 @@ func textKey(c config.Config, log *slog.Logger) (key textkey.Key, err error) {
 	case c.NoDatabase:
 		return textkey.Random(), nil
 	}
-	if key, err = textkey.Open(c.TextKeyFile()); err != nil {
-		return key, err
+	return own(c.TextKeyFile())
+}
+
+// openTextKey opens the file with this installation's key of texts.
+func (a *App) openTextKey(path string) (textkey.Key, error) {
+	key, err := textkey.Open(path)
+	if err == nil {
+		if err := textkey.Check(path); err != nil {
+			a.log.Warn(err.Error())
+		}
 	}
-	if err := textkey.Check(c.TextKeyFile()); err != nil {
-		log.Warn(err.Error())
-	}
-	return key, nil
+	return key, err
 }
 
 // openGuard creates the Guard, its Policies and Controls, and the connection to Twitch, which
 // provides the IDs of channels with their own policy.
 func (a *App) openGuard(context.Context) (err error) {
 	var chatTime *clock.Chat
-	key, err := textKey(a.Config, a.log)
+	key, err := TextKey(a.Config, a.openTextKey)
 	if err != nil {
 		return err
 	}

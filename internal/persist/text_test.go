@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,15 @@ func TestTexts_Recorded(t *testing.T) {
 		t.Error("the text is in the database")
 	}
 
+	wantOther := func(want bool, print func(string) chatguard.TextPrint) {
+		t.Helper()
+		if other, err := HasOtherTexts(ctx, path, print); err != nil || other != want {
+			t.Errorf("hashes with another key: %t, %v, want %t", other, err, want)
+		}
+	}
+	wantOther(false, of)
+	wantOther(true, withKey(t, 2).TextPrint)
+	wantOther(true, nil)
 	s, _ = openTexts(t, path, 1, &now, time.Hour)
 	wantPrints(t, "after a restart", s.prints(t, "c1"), want...)
 	must(t, s.Close())
@@ -106,6 +116,15 @@ func TestTexts_Recorded(t *testing.T) {
 	s.mustFlush(t, g)
 	none := chatguard.TextPrint{}
 	wantPrints(t, "with another key", s.prints(t, "c1"), none, none, none, none, none, withKey(t, 2).TextPrint(short))
+	s.exec(t, "UPDATE timeline SET print = NULL")
+	wantOther(false, nil)
+	s.exec(t, "INSERT INTO state VALUES ('c1', char(31) || 'uet12.', 'repeats', x'00')")
+	wantOther(true, nil)
+	wantOther(false, of) // unknown
+	must(t, s.Close())
+	path = filepath.Join(t.TempDir(), "older.db")
+	must(t, openMigrated(t, path, Schema.Steps[:14]).Close()) // without prints
+	wantOther(false, nil)
 }
 
 // TestTexts_Retention checks that prints are deleted in time, and that their messages stay.
