@@ -4,11 +4,7 @@
 package repeats
 
 import (
-	"cmp"
-	"container/heap"
-	"encoding/binary"
 	"hash/maphash"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,55 +12,59 @@ import (
 	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/recent"
 )
 
 const (
 	// Kept is how long messages are remembered. Older ones are forgotten when others arrive, in any
 	// channel.
 	Kept = 10 * time.Minute
-	// mostExpired is the maximum number of messages of all channels that are forgotten for their
-	// age when one arrives, so that no message waits long. It is above 1, so old ones don't pile
-	// up.
-	mostExpired = 16
-	// mostMessages is the maximum number of remembered messages of all channels. Beyond it, the
-	// oldest messages of the channel with the most are forgotten. A message takes up to 200 bytes.
-	mostMessages = 1 << 16
-	// mostEntries is the number of journal entries whose Repeats are remembered until the observers
-	// of the same message have asked for them.
+	// mostMessages is the maximum number of remembered messages of all channels: 218 per second for
+	// ten minutes. Beyond it, the oldest are forgotten. A message takes up to 250 bytes.
+	mostMessages = 1 << 17
+	// mostEntries is the minimum number of journal entries whose Repeats are remembered until the
+	// observers of the same message have asked for them.
 	mostEntries = 1 << 10
 )
 
-// Memory remembers the messages of all channels. It is safe for concurrent use. Create one with
-// New.
+// Memory remembers the messages of all channels. Its only time is the Guard's clock when a message
+// arrives: times that others give may be wrong. It is safe for concurrent use. Create one with New.
 type Memory struct {
 	guard *chatguard.Guard
 	most  int
 	seed  maphash.Seed
 
-	mu       sync.Mutex
-	channels map[string]*channel // those with messages
-	oldest   pile                // of the same channels, by the age of their oldest messages
-	fullest  pile                // of the same channels, by their number of messages
-	total    int
-	last     int64 // time of the last message, in ns since 1970
-	repeats  map[chatguard.EntryID]journal.Repeats
-	entries  [mostEntries]chatguard.EntryID // the keys of repeats
-	next     int                            // in entries
+	mu      sync.Mutex
+	said    []said // in the order of arrival; those before first are forgotten
+	first   int
+	texts   map[uint64]text   // by a key of said.texts
+	own     map[uint64]uint32 // how many messages with a text a user wrote, by a key of said.own
+	repeats recent.Map[chatguard.EntryID, journal.Repeats]
 }
+
+// said is a message. Its keys are hashes of the text, as it is and as similar texts have it, with
+// the channel, and in own also with the user. They are 0 if nothing is left of the text in that
+// form.
+type said struct {
+	at         int64 // ns since 1970
+	texts, own [2]uint64
+}
+
+// text counts the messages with a text, and their users.
+type text struct{ times, people uint32 }
 
 // New returns an empty Memory for a Guard's verdicts.
 func New(guard *chatguard.Guard) *Memory {
 	return &Memory{
-		guard: guard, most: mostMessages, seed: maphash.MakeSeed(), channels: map[string]*channel{}, repeats: map[chatguard.EntryID]journal.Repeats{},
-		oldest:  pile{place: 0, compare: func(a, b *channel) int { return cmp.Compare(a.oldest(), b.oldest()) }},
-		fullest: pile{place: 1, compare: func(a, b *channel) int { return b.len() - a.len() }},
+		guard: guard, most: mostMessages, seed: maphash.MakeSeed(), texts: map[uint64]text{}, own: map[uint64]uint32{},
+		repeats: recent.Map[chatguard.EntryID, journal.Repeats]{Size: mostEntries},
 	}
 }
 
 // Observe remembers a message whose verdict has a print. It has the signature of
 // chatguard.Options.Observer, and never blocks. Observers that want the Repeats of a message must
 // come after it.
-func (r *Memory) Observe(m chatguard.Message, v chatguard.Verdict) {
+func (r *Memory) Observe(_ chatguard.Message, v chatguard.Verdict) {
 	if v.Print.IsZero() {
 		return
 	}
@@ -72,43 +72,37 @@ func (r *Memory) Observe(m chatguard.Message, v chatguard.Verdict) {
 	if v.EntryID != 0 {
 		limit = r.limit(v.ChannelID, v.Limit)
 	}
-	texts, user, at := r.keysOf(v.Print), maphash.String(r.seed, v.UserID), v.At.UnixNano()
+	s := r.newSaid(v.ChannelID, v.UserID, v.Print)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// One message from a wrong clock must not make others look old, so the earlier of the last two
-	// times counts.
-	r.expire(min(at, r.last) - int64(Kept))
-	r.last = at
-	c := r.channel(v.ChannelID)
-	r.total -= c.expire(at - int64(Kept))
-	c.add(said{at, user, texts})
-	r.total++
-	r.changed(c)
+	s.at = r.expire()
+	if len(r.said)-r.first == r.most {
+		r.forgetOldest()
+	}
+	r.add(s)
 	if limit.Name != "" {
-		delete(r.repeats, r.entries[r.next])
-		r.entries[r.next], r.repeats[v.EntryID] = v.EntryID, c.repeats(user, texts, &limit, v.At)
-		r.next = (r.next + 1) % mostEntries
-	}
-	if r.total > r.most {
-		r.forgetOldest(r.fullest.channels[0])
+		r.repeats.Set(v.EntryID, r.repeatsOf(&s, &limit), time.Time{})
 	}
 }
 
-// expire forgets some messages of all channels from before a time.
-func (r *Memory) expire(before int64) {
-	for range mostExpired {
-		if len(r.channels) == 0 || r.oldest.channels[0].oldest() >= before {
-			return
+// newSaid returns a message, without its time.
+func (r *Memory) newSaid(channelID, userID string, print chatguard.TextPrint) (s said) {
+	type inChannel struct {
+		id      string
+		text    [16]byte
+		similar int
+	}
+	type ofUser struct {
+		id   string
+		text uint64
+	}
+	for i, hash := range inner.Of(r.guard).Hashes(print) {
+		if hash != [16]byte{} {
+			s.texts[i] = maphash.Comparable(r.seed, inChannel{channelID, hash, i})
+			s.own[i] = maphash.Comparable(r.seed, ofUser{userID, s.texts[i]})
 		}
-		r.forgetOldest(r.oldest.channels[0])
 	}
-}
-
-// forgetOldest forgets the oldest message of a channel.
-func (r *Memory) forgetOldest(c *channel) {
-	c.forgetOldest()
-	r.total--
-	r.changed(c)
+	return s
 }
 
 // limit returns a limit on repeated text of a channel's policy, or the zero value if it isn't one.
@@ -121,90 +115,107 @@ func (r *Memory) limit(channelID, name string) chatguard.Limit {
 	return chatguard.Limit{}
 }
 
+// expire forgets old messages, and returns the time. If the Guard's clock was set back, it also
+// forgets those from before that, whose age is unknown.
+func (r *Memory) expire() (now int64) {
+	now = r.guard.Now().UnixNano()
+	for r.first < len(r.said) && (r.said[r.first].at < now-int64(Kept) || r.said[r.first].at > now) {
+		r.forgetOldest()
+	}
+	return now
+}
+
+// add adds the newest message.
+func (r *Memory) add(s said) {
+	if r.first > 0 && 2*r.first >= len(r.said) {
+		r.said, r.first = r.said[:copy(r.said, r.said[r.first:])], 0
+	}
+	r.said = append(r.said, s)
+	for i, key := range s.texts {
+		if key == 0 {
+			continue
+		}
+		t := r.texts[key]
+		t.times++
+		if r.own[s.own[i]]++; r.own[s.own[i]] == 1 {
+			t.people++
+		}
+		r.texts[key] = t
+	}
+}
+
+// forgetOldest forgets the oldest message.
+func (r *Memory) forgetOldest() {
+	s := r.said[r.first]
+	r.first++
+	for i, key := range s.texts {
+		if key == 0 {
+			continue
+		}
+		t := r.texts[key]
+		if r.own[s.own[i]]--; r.own[s.own[i]] == 0 {
+			delete(r.own, s.own[i])
+			t.people--
+		}
+		if t.times--; t.times == 0 {
+			delete(r.texts, key)
+		} else {
+			r.texts[key] = t
+		}
+	}
+}
+
+// repeatsOf returns what the journal says about the newest message, which a limit throttled.
+func (r *Memory) repeatsOf(s *said, limit *chatguard.Limit) journal.Repeats {
+	within, form := Kept, formOf(limit.Similar)
+	if 0 < limit.Every && limit.Every < Kept {
+		within = limit.Every
+	}
+	return journal.Repeats{
+		Times: r.userTimes(s.own[form], form, s.at-int64(within)), People: int(r.texts[s.texts[form]].people), Window: durations.Format(within),
+	}
+}
+
+// userTimes returns how many messages with a text a user wrote since a time. It looks at the newest
+// messages first, and stops when it has found all of the user's.
+func (r *Memory) userTimes(key uint64, form int, since int64) (times int) {
+	if r.said[r.first].at >= since {
+		return int(r.own[key])
+	}
+	for i, left := len(r.said)-1, r.own[key]; left > 0 && r.said[i].at >= since; i-- {
+		if r.said[i].own[form] == key {
+			times++
+			left--
+		}
+	}
+	return times
+}
+
 // Of returns the Repeats of the message of a new journal entry. They are zero if no limit on
 // repeated text throttled it.
 func (r *Memory) Of(id chatguard.EntryID) journal.Repeats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.repeats[id]
+	repeats, _ := r.repeats.Get(id)
+	return repeats
 }
 
 // Count returns how often the text with a print was written in a channel in the last ten minutes,
 // and by how many users. Similar texts count as the same if similar is set. It is for a view of
 // raids, which groups people by "wrote the same"; nothing calls it yet.
-func (r *Memory) Count(channelID string, print chatguard.TextPrint, similar bool, now time.Time) (times, people int) {
+func (r *Memory) Count(channelID string, print chatguard.TextPrint, similar bool) (times, people int) {
+	s := r.newSaid(channelID, "", print)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.channels[channelID]
-	if c == nil {
-		return 0, 0
-	}
-	r.total -= c.expire(now.Add(-Kept).UnixNano())
-	r.changed(c)
-	t := c.texts[r.keysOf(print).of(similar)]
+	r.expire()
+	t := r.texts[s.texts[formOf(similar)]]
 	return int(t.times), int(t.people)
 }
 
-// channel returns the messages of a channel.
-func (r *Memory) channel(id string) *channel {
-	c := r.channels[id]
-	if c == nil {
-		c = &channel{id: strings.Clone(id), texts: map[uint64]text{}, own: map[uint64]uint32{}}
-		r.channels[c.id] = c
-		heap.Push(&r.oldest, c)
-		heap.Push(&r.fullest, c)
-	}
-	return c
-}
-
-// changed moves a channel whose messages have changed to its new places. It removes the channel if
-// it has none.
-func (r *Memory) changed(c *channel) {
-	for _, p := range []*pile{&r.oldest, &r.fullest} {
-		if c.len() > 0 {
-			heap.Fix(p, c.places[p.place])
-		} else {
-			heap.Remove(p, c.places[p.place])
-		}
-	}
-	if c.len() == 0 {
-		delete(r.channels, c.id)
-	}
-}
-
-// textKeys identify a text: as it is, and as similar texts have it. Keys of different texts differ,
-// because they are parts of keyed hashes. A key is 0 if nothing is left of the text in that form.
-type textKeys [2]uint64
-
-func (k textKeys) of(similar bool) uint64 {
+// formOf returns the index of a text's keys in said.
+func formOf(similar bool) int {
 	if similar {
-		return k[1]
+		return 1
 	}
-	return k[0]
-}
-
-// keysOf returns the keys of a print.
-func (r *Memory) keysOf(p chatguard.TextPrint) (k textKeys) {
-	for i, hash := range inner.Of(r.guard).Hashes(p) {
-		if hash != [16]byte{} {
-			k[i] = binary.LittleEndian.Uint64(hash[:])&^1 | uint64(i) // the lowest bit distinguishes the two
-		}
-	}
-	return k
-}
-
-// window returns the time in which a limit's repeats are counted.
-func window(limit *chatguard.Limit) time.Duration {
-	if 0 < limit.Every && limit.Every < Kept {
-		return limit.Every
-	}
-	return Kept
-}
-
-// repeats returns what the journal says about a message that was just added.
-func (c *channel) repeats(user uint64, texts textKeys, limit *chatguard.Limit, at time.Time) journal.Repeats {
-	key, within := texts.of(limit.Similar), window(limit)
-	return journal.Repeats{
-		Times: c.userTimes(user, key, at.Add(-within).UnixNano()), People: int(c.texts[key].people), Window: durations.Format(within),
-	}
+	return 0
 }

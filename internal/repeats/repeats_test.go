@@ -18,26 +18,36 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// memory is a Memory with its Guard.
+// memory is a Memory with its Guard, whose clock tests set.
 type memory struct {
 	*Memory
 	t     testing.TB
 	guard *chatguard.Guard
+	now   time.Time
 }
 
-func newMemory(t testing.TB, limits ...chatguard.Limit) memory {
+func newMemory(t testing.TB, limits ...chatguard.Limit) *memory {
 	t.Helper()
-	guard, err := chatguard.New(chatguard.Policy{Limits: limits}, nil)
+	m := &memory{t: t, now: start}
+	var err error
+	m.guard, err = chatguard.New(chatguard.Policy{Limits: limits}, &chatguard.Options{Now: func() time.Time { return m.now }})
 	must(t, err)
-	m := memory{New(guard), t, guard}
-	guard.AddObserver(m.Observe)
+	m.Memory = New(m.guard)
+	m.guard.AddObserver(m.Observe)
 	return m
 }
 
 // say judges a message some time after the start, and returns its Repeats.
-func (m memory) say(after time.Duration, channel, user, text string) journal.Repeats {
+func (m *memory) say(after time.Duration, channel, user, text string) journal.Repeats {
 	m.t.Helper()
-	v, err := m.guard.Check(m.t.Context(), chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user}, Text: text, SentAt: start.Add(after)})
+	m.now = start.Add(after)
+	return m.sayAt(m.now, channel, user, text)
+}
+
+// sayAt judges a message with a time of its own, and returns its Repeats.
+func (m *memory) sayAt(at time.Time, channel, user, text string) journal.Repeats {
+	m.t.Helper()
+	v, err := m.guard.Check(m.t.Context(), chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user}, Text: text, SentAt: at})
 	must(m.t, err)
 	if v.EntryID == 0 {
 		return journal.Repeats{}
@@ -45,9 +55,10 @@ func (m memory) say(after time.Duration, channel, user, text string) journal.Rep
 	return m.Of(v.EntryID)
 }
 
-func (m memory) wantCount(after time.Duration, channel, text string, similar bool, times, people int) {
+func (m *memory) wantCount(after time.Duration, channel, text string, similar bool, times, people int) {
 	m.t.Helper()
-	if n, p := m.Count(channel, m.guard.TextPrint(text), similar, start.Add(after)); n != times || p != people {
+	m.now = start.Add(after)
+	if n, p := m.Count(channel, m.guard.TextPrint(text), similar); n != times || p != people {
 		m.t.Errorf("%q after %s: %d times by %d people, want %d by %d", text, after, n, p, times, people)
 	}
 }
@@ -110,7 +121,7 @@ func TestObserve_OtherLimits(t *testing.T) {
 	}
 	m = newMemory(t, burst)
 	m.say(0, "1", "anna", raid)
-	if m.wantCount(1, "1", raid, false, 0, 0); len(m.channels) > 0 {
+	if m.wantCount(1, "1", raid, false, 0, 0); len(m.said) > 0 {
 		t.Error("a message is remembered without a limit on repeated text")
 	}
 }
@@ -131,77 +142,41 @@ func TestCount_Similar(t *testing.T) {
 	m.wantCount(13*time.Minute, "1", raid, true, 0, 0)
 }
 
-// TestMemory_Bounded checks that the messages of a quiet channel stay when another one is flooded,
-// and that forgotten messages aren't counted.
+// TestMemory_Bounded checks that the oldest messages are forgotten when there are too many, and all
+// of them in time, whatever channels others are written in.
 func TestMemory_Bounded(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, copies(chatguard.PerText))
 	m.most = 1000
-	for i := range 100 {
-		m.say(0, "quiet", fmt.Sprint(i), raid)
-	}
 	for i := range 20_000 {
-		m.say(time.Duration(i), "busy", fmt.Sprint(i%500), fmt.Sprintf("the text of a flood %b", i%300))
-		if m.total > m.most {
-			t.Fatalf("%d messages are remembered", m.total)
-		}
+		m.say(time.Duration(i), fmt.Sprint(i%7), fmt.Sprint(i%500), fmt.Sprintf("the text of a flood %b", i%300))
 	}
-	m.wantCount(time.Minute, "quiet", raid, false, 100, 100)
-	busy := m.channels["busy"]
-	sum := 0
-	for _, counted := range busy.texts {
-		sum += int(counted.times)
+	sum, people := 0, 0
+	for _, counted := range m.texts {
+		sum, people = sum+int(counted.times), people+int(counted.people)
 	}
-	if busy.len()+100 != m.total || sum != 2*busy.len() || len(busy.said) > 3*busy.len()+1 {
-		t.Errorf("%d messages of %d, counted %d times, in a list of %d", busy.len(), m.total, sum, len(busy.said))
+	if n := len(m.said) - m.first; n != m.most || sum != 2*n || people != len(m.own) || len(m.said) > 3*n {
+		t.Errorf("%d messages, counted %d times of %d users, in a list of %d; %d users' texts", n, sum, people, len(m.said), len(m.own))
 	}
-	m.Count("busy", m.guard.TextPrint(raid), false, start.Add(time.Hour))
-	if busy.len() != 0 || len(busy.texts) != 0 || len(busy.own) != 0 || m.total != 100 {
-		t.Errorf("after an hour, %d messages, %d texts, %d users' texts", busy.len(), len(busy.texts), len(busy.own))
+	m.say(Kept+time.Second, "other", "anna", raid)
+	if len(m.said)-m.first != 1 || len(m.texts) != 2 || len(m.own) != 2 {
+		t.Errorf("after ten minutes, %d messages, %d texts, %d users' texts", len(m.said)-m.first, len(m.texts), len(m.own))
 	}
 }
 
-// TestMemory_Quiet checks that the messages of quiet channels are forgotten when others are written
-// elsewhere, a few at a time, and that a message from a wrong clock doesn't matter.
-func TestMemory_Quiet(t *testing.T) {
+// TestMemory_WrongTimes checks that only the Guard's clock says when a message is forgotten, and
+// that nothing stays longer if it is set back.
+func TestMemory_WrongTimes(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, copies(chatguard.PerText))
-	const quiet = 5 * mostExpired
-	for i := range quiet {
-		m.say(time.Duration(i), fmt.Sprint("quiet ", i%(quiet/2)), "anna", fmt.Sprintf("a text %b of a quiet channel", i))
+	m.say(0, "1", "anna", raid)
+	for i, off := range []time.Duration{time.Hour, time.Hour, -time.Hour, -time.Hour} {
+		m.sayAt(start.Add(off), "1", fmt.Sprint(i), raid)
 	}
-	m.say(time.Hour, "wrong", "anna", raid)
-	m.say(time.Minute, "busy", "anna", raid)
-	if m.total != quiet+2 {
-		t.Errorf("%d messages are remembered, want all %d", m.total, quiet+2)
-	}
-	for left := quiet; left > 0; left -= mostExpired {
-		m.say(Kept+time.Second, "busy", "anna", raid)
-		if sum := m.total - m.channels["busy"].len() - 1; sum > left || left-sum > mostExpired {
-			t.Errorf("%d messages are remembered, want about %d", sum, left)
-		}
-	}
-	m.say(Kept+time.Second, "busy", "anna", raid)
-	if len(m.channels) != 2 || m.oldest.Len() != 2 || m.fullest.Len() != 2 {
-		t.Errorf("%d channels are remembered, want 2", len(m.channels))
-	}
-}
-
-// TestMemory_ManyChannels checks that the fullest of many channels loses messages, one for each
-// that arrives.
-func TestMemory_ManyChannels(t *testing.T) {
-	t.Parallel()
-	m := newMemory(t, copies(chatguard.PerText))
-	m.most = 300
-	for i := range m.most {
-		m.say(time.Duration(i), fmt.Sprint(min(i, 250)), "anna", fmt.Sprintf("a text %b of a channel", i))
-	}
-	for i := range 10 {
-		m.say(time.Second, fmt.Sprint("new ", i), "anna", raid)
-		if n := m.channels["250"].len(); n != 50-i-1 || len(m.channels) != 251+i+1 || m.total != m.most {
-			t.Fatalf("%d messages in the fullest of %d channels, %d in all", n, len(m.channels), m.total)
-		}
-	}
+	m.wantCount(Kept, "1", raid, false, 5, 5)
+	m.wantCount(Kept+1, "1", raid, false, 0, 0)
+	m.say(Kept+1, "1", "anna", raid)
+	m.wantCount(0, "1", raid, false, 0, 0)
 }
 
 // TestMemory_NumbersOnly checks that texts of which nothing is left aren't one similar text.
@@ -233,8 +208,12 @@ func TestOf_AnyOrder(t *testing.T) {
 		v.EntryID = id + 1
 		m.Observe(chatguard.Message{}, v)
 	}
-	if got := m.Of(5000); got != (journal.Repeats{}) || len(m.repeats) != mostEntries {
-		t.Errorf("the oldest of %d entries: %+v", len(m.repeats), got)
+	for id := range 2 * chatguard.EntryID(mostEntries) {
+		v.EntryID = 10_000 + id
+		m.Observe(chatguard.Message{}, v)
+	}
+	if got := m.Of(5000); got != (journal.Repeats{}) || m.repeats.Len() > 2*mostEntries {
+		t.Errorf("the oldest of %d entries: %+v", m.repeats.Len(), got)
 	}
 }
 
@@ -251,7 +230,7 @@ func BenchmarkObserve(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		v.At, v.UserID, v.Print = start.Add(time.Duration(i)*time.Millisecond), users[i%len(users)], prints[i%len(prints)]
+		m.now, v.UserID, v.Print = start.Add(time.Duration(i)*time.Millisecond), users[i%len(users)], prints[i%len(prints)]
 		m.Observe(msg, v)
 	}
 }
