@@ -48,16 +48,20 @@ func newLabCompareCommand() *cobra.Command {
 }
 
 func printCompared(out io.Writer, span time.Duration, lanes []lab.Compared) error {
-	width := len("limit")
+	width, withoutText := len("limit"), int64(0)
 	for _, l := range lanes {
-		width = max(width, len(l.Limit))
+		width, withoutText = max(width, len(l.Limit)), max(withoutText, l.WithoutText)
 	}
 	fmt.Fprintf(out, "%-*s  %9s  %9s  %9s  %12s  %13s  %9s\n", width, "limit", "allowed", "throttled", "delayed", "longest wait", "longest delay", "of a user")
 	for _, l := range lanes {
 		fmt.Fprintf(out, "%-*s  %9d  %9d  %9d  %12s  %13s  %9d\n", width, l.Limit, l.Allowed, l.Throttled, l.Delayed,
 			milliseconds(l.LongestWaitMS), milliseconds(l.LongestDelayMS), l.MostOfAUser)
 	}
-	fmt.Fprintf(out, "\nThe longest wait is that of a throttled message, until it would pass. \"Of a user\" is the most of one user in any %s.\n\n", span)
+	fmt.Fprintf(out, "\nThe longest wait is that of a throttled message, until it would pass. \"Of a user\" is the most of one user in any %s.\n", span)
+	if withoutText > 0 {
+		fmt.Fprintf(out, "%d messages have no text on record: limits on repeated text don't count them.\n", withoutText)
+	}
+	fmt.Fprintln(out)
 	for _, l := range lanes {
 		part := bars(out, l.Allowed, l.Throttled)
 		if _, err := fmt.Fprintf(out, "%-*s  %s %.2f %% throttled\n", width, l.Limit, part, percent(l.Throttled, l.Allowed+l.Throttled)); err != nil {

@@ -11,12 +11,9 @@ type Answer struct {
 	Messages []Message    `json:"messages,omitempty"` // those that traffic made
 	Lanes    []LaneAnswer `json:"lanes"`              // in the question's order
 	Accuracy *Accuracy    `json:"accuracy,omitempty"`
-	// WithoutText is how many messages come before the first one whose text is known. It is 0 if no
-	// lane has a limit on repeated text.
+	// WithoutText is how many messages have no text on record. It is 0 if no lane has a limit on
+	// repeated text. Such limits don't count these messages.
 	WithoutText int `json:"without_text,omitempty"`
-	// TextsFrom is the time of that first message. It is 0 if no text is known, or if WithoutText
-	// is 0.
-	TextsFrom Moment `json:"texts_from,omitempty"`
 
 	work work
 }
@@ -39,17 +36,15 @@ type LaneAnswer struct {
 	Edge         *int64    `json:"edge,omitempty"` // the most that can pass in any stretch of the length Question.Edge
 }
 
-// noteTexts says which messages the lanes' limits on repeated text don't count.
-func (a *Answer) noteTexts(lanes []*lane, messages []Message) {
-	if !slices.ContainsFunc(lanes, (*lane).hasTexts) {
+// countWithoutText sets WithoutText.
+func (a *Answer) countWithoutText(lanes []*lane, messages []Message) {
+	if !slices.ContainsFunc(lanes, func(l *lane) bool { return l.textLimit() != "" }) {
 		return
 	}
-	first := slices.IndexFunc(messages, func(m Message) bool { return m.Text != "" || !m.Print.IsZero() })
-	switch {
-	case first < 0:
-		a.WithoutText = len(messages)
-	case first > 0:
-		a.WithoutText, a.TextsFrom = first, messages[first].At
+	for i := range messages {
+		if m := &messages[i]; m.Text == "" && m.Print.IsZero() {
+			a.WithoutText++
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ type Compared struct {
 	LongestDelayMS int64  `json:"longest_delay_ms"`
 	// MostOfAUser is the most messages of one user that were allowed in any stretch of the span.
 	MostOfAUser int64 `json:"most_of_a_user"`
+	// WithoutText is how many messages have no text on record, if the limit is on repeated text. It
+	// doesn't count them.
+	WithoutText int64 `json:"without_text,omitempty"`
 }
 
 // Comparison judges the same messages by several limits, each of them alone. Create one with
@@ -29,6 +32,7 @@ type Comparison struct {
 // comparedLane is one of the limits.
 type comparedLane struct {
 	guard  *chatguard.Guard
+	isText bool // the limit is on repeated text
 	result Compared
 	users  map[userKey]*Stretch
 }
@@ -46,7 +50,7 @@ func NewComparison(limits []chatguard.Limit, span time.Duration) (*Comparison, e
 			return nil, err
 		}
 		of := &c.lanes[i]
-		of.result.Limit, of.users = l.name, map[userKey]*Stretch{}
+		of.result.Limit, of.isText, of.users = l.name, l.textLimit() != "", map[userKey]*Stretch{}
 		if of.guard, err = l.newGuard(); err != nil {
 			return nil, err
 		}
@@ -70,6 +74,9 @@ func (c *Comparison) Add(ctx context.Context, m chatguard.Message) error {
 // count counts a verdict.
 func (l *comparedLane) count(m *chatguard.Message, v *chatguard.Verdict, span time.Duration) {
 	r := &l.result
+	if l.isText && m.Text == "" {
+		r.WithoutText++
+	}
 	if !v.Allowed {
 		r.Throttled++
 		r.LongestWaitMS = max(r.LongestWaitMS, ceilMillis(v.RetryAfter))

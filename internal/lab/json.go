@@ -102,9 +102,6 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	if a.WithoutText > 0 {
 		b = strconv.AppendInt(append(b, `,"without_text":`...), int64(a.WithoutText), 10)
 	}
-	if a.TextsFrom != 0 {
-		b = appendMillis(append(b, `,"texts_from":`...), int64(a.TextsFrom))
-	}
 	return append(b, '}'), nil
 }
 

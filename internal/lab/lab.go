@@ -117,7 +117,7 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 	if err != nil {
 		return err
 	}
-	answer.noteTexts(lanes, messages)
+	answer.countWithoutText(lanes, messages)
 	within := spanOf(q.Traffic, list)
 	var pictures pages
 	for i, l := range lanes {

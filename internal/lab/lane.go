@@ -25,9 +25,14 @@ type lane struct {
 	bytesPerUser int64
 }
 
-// hasTexts reports whether the lane has a limit on repeated text.
-func (l *lane) hasTexts() bool {
-	return slices.ContainsFunc(l.policy.Limits, func(limit chatguard.Limit) bool { return inner.IsText(limit.Per) })
+// textLimit returns the name of the lane's first limit on repeated text, or "" if there is none.
+func (l *lane) textLimit() string {
+	for i := range l.policy.Limits {
+		if limit := &l.policy.Limits[i]; inner.IsText(limit.Per) {
+			return limit.Name
+		}
+	}
+	return ""
 }
 
 // newLane checks a Lane, and returns it with its policy.
@@ -104,11 +109,11 @@ func (l *lane) checkMemory(users, messages int) error {
 // withoutTexts returns an error if a limit of the lane is on repeated text, for what sends messages
 // without a text.
 func (l *lane) withoutTexts(what string) error {
-	i := slices.IndexFunc(l.policy.Limits, func(limit chatguard.Limit) bool { return inner.IsText(limit.Per) })
-	if i < 0 {
+	name := l.textLimit()
+	if name == "" {
 		return nil
 	}
-	return &Error{Lane: l.number, Limit: clip(l.policy.Limits[i].Name), Text: what + " sends messages without a text, which limits on repeated text don't count: use another per"}
+	return &Error{Lane: l.number, Limit: clip(name), Text: what + " sends messages without a text, which limits on repeated text don't count: use another per"}
 }
 
 // newGuard returns a new Guard with the lane's limits.

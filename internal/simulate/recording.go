@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/inner"
 )
 
 // ReplayOptions configure how lines are read and what is reported during the replay.
@@ -42,7 +43,10 @@ type Summary struct {
 	ExemptMessages    int            `json:"exempt_messages"`
 	Skipped           int            `json:"skipped"` // lines that cannot be read
 	ByLimit           map[string]int `json:"by_limit"`
-	Top               []User         `json:"top"` // the most throttled users, at most ten
+	// WithoutText is how many messages have no text on record, in channels with limits on repeated
+	// text. Such limits don't count them.
+	WithoutText int    `json:"without_text,omitempty"`
+	Top         []User `json:"top"` // the most throttled users, at most ten
 }
 
 // User is the result for one user.
@@ -62,7 +66,7 @@ type Replay struct {
 	reader  Reader
 	summary Summary
 	users   map[string]*User
-	entered map[string]bool // by channel ID
+	entered map[string]bool // by channel ID: whether the channel has limits on repeated text
 }
 
 // NewReplay returns a Replay without any messages.
@@ -107,17 +111,18 @@ var errChannels = fmt.Errorf("the channel is one of more than %d: split the reco
 
 // enter handles the first message of a channel.
 func (r *Replay) enter(m chatguard.Message, line []byte) error {
-	switch {
-	case r.entered[m.ChannelID]:
+	if _, ok := r.entered[m.ChannelID]; ok {
 		return nil
-	case len(r.entered) == maxChannels:
+	}
+	if len(r.entered) == maxChannels {
 		return errChannels
-	case r.options.Enter != nil:
+	}
+	if r.options.Enter != nil {
 		if err := r.options.Enter(m, string(line)); err != nil {
 			return err
 		}
 	}
-	r.entered[m.ChannelID] = true
+	r.entered[m.ChannelID] = inner.Of(r.options.Guard).ReadsTexts(m.ChannelID)
 	return nil
 }
 
@@ -130,6 +135,9 @@ func (r *Replay) count(m chatguard.Message, v chatguard.Verdict) {
 	u.Login = cmp.Or(m.User.Login, u.Login)
 	u.Messages++
 	r.summary.Messages++
+	if m.Text == "" && r.entered[m.ChannelID] {
+		r.summary.WithoutText++
+	}
 	if v.Exempt {
 		r.summary.ExemptMessages++
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/roles"
 )
 
-// MaxRecorded is the maximum number of messages in Recordings. They take 24 bytes each, each
-// author about 200, and each different text about 50.
+// MaxRecorded is the maximum number of messages in Recordings. They take 60 bytes each, and
+// each author about 200.
 const MaxRecorded = 1_000_000
 
 // maxLogin is the maximum length in bytes of a login that Recordings keep.
@@ -41,7 +41,6 @@ type Recordings struct {
 	numbers  map[author]uint32 // indexes in authors
 	roles    roles.Numbers[chatguard.Role]
 	kinds    roles.Numbers[string]
-	prints   prints
 	guard    *chatguard.Guard // makes the prints, with a key of its own; nil before the first channel
 	count    int
 }
@@ -66,7 +65,7 @@ type said struct {
 	cost   uint32
 	kinds  uint16 // number in Recordings.kinds
 	roles  uint16 // number in Recordings.roles
-	print  uint32 // reference in Recordings.prints, which forgets none
+	print  chatguard.TextPrint
 }
 
 // author is a user under one of their logins.
@@ -93,9 +92,8 @@ func (r *Recordings) Add(m chatguard.Message, channelLogin string) error {
 		c.Login = strings.Clone(channelLogin)
 	}
 	cost := uint32(min(max(1, m.Cost), math.MaxUint32)) // no limit distinguishes larger costs
-	print := r.guard.TextPrint(m.Text)
 	c.said = append(c.said, said{
-		m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, r.kinds.Of(m.Kinds), r.roles.Of(m.User.Roles), r.prints.of(&print, 0),
+		m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, r.kinds.Of(m.Kinds), r.roles.Of(m.User.Roles), r.guard.TextPrint(m.Text),
 	})
 	c.Messages++
 	r.count++
@@ -115,7 +113,7 @@ func (r *Recordings) channel(id string) (*recordedChannel, error) {
 		if err != nil {
 			return nil, Stop(err)
 		}
-		r.byID, r.numbers, r.guard, r.prints.most = map[string]*recordedChannel{}, map[author]uint32{}, guard, MaxRecorded
+		r.byID, r.numbers, r.guard = map[string]*recordedChannel{}, map[author]uint32{}, guard
 	}
 	c := &recordedChannel{RecordedChannel: RecordedChannel{ID: strings.Clone(id)}}
 	r.channels, r.byID[c.ID] = append(r.channels, c), c
@@ -175,13 +173,10 @@ func (r *Recordings) Timeline(ctx context.Context, channelID string, since time.
 		batch = batch[:0]
 		for _, s := range part {
 			who := r.authors[s.author]
-			m := journal.TimelineMessage{
-				At: time.Unix(0, s.at), ChannelID: c.ID, UserID: who.id, Login: who.login, Roles: r.roles.Set(s.roles), Cost: int(s.cost), MessageKinds: r.kinds.Set(s.kinds),
-			}
-			if print := r.prints.get(s.print, 0); print != nil {
-				m.Print = *print
-			}
-			batch = append(batch, m)
+			batch = append(batch, journal.TimelineMessage{
+				At: time.Unix(0, s.at), ChannelID: c.ID, UserID: who.id, Login: who.login, Roles: r.roles.Set(s.roles), Cost: int(s.cost),
+				MessageKinds: r.kinds.Set(s.kinds), Print: s.print,
+			})
 		}
 		if err := visit(batch); err != nil {
 			return err

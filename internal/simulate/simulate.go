@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -29,12 +28,9 @@ type Outcome struct {
 	// throttled.
 	ObservedByLimit map[string]int `json:"observed_by_limit"`
 	Penalties       map[string]int `json:"penalties"` // by the name of the action
-	// WithoutText is how many messages come before the first one whose text is known. It is 0
-	// without limits on repeated text, which don't count these messages.
+	// WithoutText is how many messages have no text on record. It is 0 without limits on repeated
+	// text, which don't count these messages.
 	WithoutText int `json:"without_text,omitempty"`
-	// TextsFrom is the time of that first message. It is zero if no text is known, or if
-	// WithoutText is 0.
-	TextsFrom time.Time `json:"texts_from,omitzero"`
 
 	throttled []uint32 // by index of the Timeline's users
 }
@@ -61,11 +57,6 @@ func judgeWithBudget(ctx context.Context, t *Timeline, policy chatguard.Policy, 
 		return nil, err
 	}
 	o := &Outcome{ByLimit: map[string]int{}, ObservedByLimit: map[string]int{}, Penalties: map[string]int{}, throttled: make([]uint32, len(t.users))}
-	if slices.ContainsFunc(policy.Limits, func(l chatguard.Limit) bool { return inner.IsText(l.Per) }) {
-		if o.WithoutText, o.TextsFrom = t.withoutText(); o.WithoutText == 0 {
-			o.TextsFrom = time.Time{}
-		}
-	}
 	b := newBatch()
 	for first := 0; first < max(1, len(t.users)); first += max(1, size) {
 		// judge once even without users, so that a wrong policy is an error
@@ -98,6 +89,7 @@ func newBatch() *batch {
 
 // judgeGroup judges the group's messages and counts the verdicts.
 func (o *Outcome) judgeGroup(ctx context.Context, t *Timeline, members group, guard *chatguard.Guard, b *batch) error {
+	readsTexts := inner.Of(guard).ReadsTexts(channelID)
 	for at := 0; at < t.count; {
 		var n int
 		n, at = t.read(at, members, b)
@@ -108,7 +100,9 @@ func (o *Outcome) judgeGroup(ctx context.Context, t *Timeline, members group, gu
 			return fmt.Errorf("the timeline has a message that can't be judged: %w", err)
 		}
 		for i := range n {
-			o.count(&b.verdicts[i], b.numbers[i])
+			if o.count(&b.verdicts[i], b.numbers[i]); readsTexts && b.messages[i].Print == nil {
+				o.WithoutText++
+			}
 		}
 		runtime.Gosched() // let live chat run first
 	}

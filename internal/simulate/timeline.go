@@ -10,9 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/roles"
 )
 
-// Timeline is a channel's recorded messages in a compact form: 24 bytes per message, about 150 per
-// user, and about 50 per different text, for at most a million texts. Create one with NewTimeline
-// and Add messages to it. After that, any number of goroutines may judge it at once.
+// Timeline is a channel's recorded messages in a compact form: 20 bytes per message, 38 more for the
+// print of a text, and about 150 per user. Create one with NewTimeline and Add messages to it. After
+// that, any number of goroutines may judge it at once.
 type Timeline struct {
 	most    int
 	blocks  []*block
@@ -23,7 +23,6 @@ type Timeline struct {
 	roles   roles.Numbers[chatguard.Role]
 	kinds   roles.Numbers[string]
 	spoke   int // number of users with messages that count
-	prints  prints
 	gone    int // number of dropped messages
 }
 
@@ -32,9 +31,9 @@ type block struct {
 	at    [blockSize]int64 // nanoseconds since 1970
 	user  [blockSize]uint32
 	cost  [blockSize]uint32
-	kinds [blockSize]uint16 // numbers in Timeline.kinds
-	roles [blockSize]uint16 // numbers in Timeline.roles
-	print [blockSize]uint32 // references in Timeline.prints
+	kinds [blockSize]uint16     // numbers in Timeline.kinds
+	roles [blockSize]uint16     // numbers in Timeline.roles
+	print []chatguard.TextPrint // nil until a message has one
 }
 
 const blockSize = 1 << 13
@@ -62,12 +61,30 @@ func (t *Timeline) add(m *journal.TimelineMessage) {
 	b, i := t.next()
 	b.at[i], b.user[i], b.roles[i], b.kinds[i] = m.At.UnixNano(), t.userIndex(m), t.roles.Of(m.Roles), t.kinds.Of(m.MessageKinds)
 	b.cost[i] = uint32(min(m.Cost, math.MaxUint32)) // no limit distinguishes larger costs
-	b.print[i] = t.prints.of(&m.Print, t.gone+t.count)
+	b.setPrint(i, m.Print)
 	t.count++
 	u := &t.users[b.user[i]]
 	if u.messages++; u.messages == 1 {
 		t.spoke++
 	}
+}
+
+// setPrint sets the print of a message.
+func (b *block) setPrint(i int, print chatguard.TextPrint) {
+	if b.print == nil && !print.IsZero() {
+		b.print = make([]chatguard.TextPrint, blockSize)
+	}
+	if b.print != nil {
+		b.print[i] = print
+	}
+}
+
+// printOf returns the print of a message, or nil if there is none.
+func (b *block) printOf(i int) *chatguard.TextPrint {
+	if b.print == nil || b.print[i].IsZero() {
+		return nil
+	}
+	return &b.print[i]
 }
 
 // next returns the position of the next message.
@@ -123,22 +140,14 @@ func (t *Timeline) From() time.Time {
 	return time.Unix(0, t.blocks[0].at[t.skip])
 }
 
-// withoutText returns how many messages come before the first one whose print is known, and the
-// time of that one. It is zero if no print is known.
-func (t *Timeline) withoutText() (n int, from time.Time) {
-	for ; n < t.count; n++ {
-		b, i := t.blocks[(t.skip+n)/blockSize], (t.skip+n)%blockSize
-		if t.prints.get(b.print[i], t.gone+n) != nil {
-			return n, time.Unix(0, b.at[i]).UTC()
-		}
-	}
-	return n, time.Time{}
-}
-
 // Bytes returns the approximate memory of the Timeline.
 func (t *Timeline) Bytes() int {
-	const ofMessage, ofUser = 8 + 4 + 4 + 2 + 2 + 4, 150
-	return len(t.blocks)*blockSize*ofMessage + len(t.users)*ofUser + t.prints.bytes()
+	const ofMessage, ofPrint, ofUser = 8 + 4 + 4 + 2 + 2, 38, 150
+	n := len(t.users) * ofUser
+	for _, b := range t.blocks {
+		n += blockSize*ofMessage + len(b.print)*ofPrint
+	}
+	return n
 }
 
 // readSize is the number of messages to read before yielding the processor.
@@ -155,7 +164,7 @@ func (t *Timeline) read(at int, members group, into *batch) (n, next int) {
 		m := &into.messages[n]
 		into.numbers[n] = b.user[j]
 		m.User.ID, m.User.Roles = t.users[b.user[j]].id, t.roles.Set(b.roles[j])
-		m.Print = t.prints.get(b.print[j], t.gone+at)
+		m.Print = b.printOf(j)
 		m.SentAt, m.Cost, m.Kinds = time.Unix(0, b.at[j]), int(b.cost[j]), t.kinds.Set(b.kinds[j])
 		n++
 	}

@@ -6,8 +6,7 @@ package web
 // themselves.
 var meanings = map[string]string{
 	"apart":               "Messages decided without the shared store, because it was away.",
-	"without_text":        "Messages before the first one whose text is known, which limits on repeated text don't count. Left out if there are none, or no such limits.",
-	"texts_from":          "Time of the first message whose text is known; left out if none is, or without without_text.",
+	"without_text":        "Messages that have no text on record. Limits on repeated text don't count them. Left out if there are none, or no such limits.",
 	"repeats":             "How often the text was written that a limit on repeated text throttled; left out for other limits. times: by this user in the window, this message included. people: users who wrote it in the last ten minutes, this one included.",
 	"skew_ms":             "The maximum difference of two nodes' clocks.",
 	"conflicts":           "Swaps that found other rows, because another node was first.",

@@ -84,7 +84,7 @@ func TestPreview_ComparesWithCurrent(t *testing.T) {
 	if !p.From.Equal(began) || p.Until.Before(began) || p.Messages != 10 || p.Users != 3 || p.Exempt != 2 || p.Truncated {
 		t.Errorf("of the messages: %+v", p)
 	}
-	if got := fmt.Sprint(*p.InForce, *p.Candidate); got != "{2 1 2 map[burst:2] map[] map[delete:2] 0 0001-01-01 00:00:00 +0000 UTC []} {4 2 2 map[burst:4] map[watched:2] map[delete:4] 0 0001-01-01 00:00:00 +0000 UTC []}" {
+	if got := fmt.Sprint(*p.InForce, *p.Candidate); got != "{2 1 2 map[burst:2] map[] map[delete:2] 0 []} {4 2 2 map[burst:4] map[watched:2] map[delete:4] 0 []}" {
 		t.Errorf("today and then: %s", got)
 	}
 	if got := fmt.Sprint(p.Changed); got != "[{61 anna Anna 2 3} {62 berta  0 1}]" {

@@ -9,7 +9,7 @@ import { closest, readField, stops, withPeriod } from "../static/lab/fields.js";
 import { createTally } from "../static/lab/figures.js";
 import { chatTexts, copiesOf, isSpam, personOf } from "../static/lab/chat/people.js";
 import { nameOf } from "../static/lab/names.js";
-import { groups, textsFrom, untilWithin } from "../static/lab/schedule.js";
+import { groups, untilWithin, withoutText } from "../static/lab/schedule.js";
 import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
 import { extraOf, nextAfter, stripOf } from "../static/lab/tape.js";
@@ -190,13 +190,12 @@ test("recorded: a start in a link is shown until another part is chosen", () => 
 
 const lanes = [{ id: 1, limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "1m30s" }, { name: "daily", algorithm: "daily-window", messages: 300, per: "user-everywhere" }] }];
 
-test("schedule: from when on the texts of recorded traffic are known", () => {
+test("schedule: messages without a text are counted for limits that compare texts", () => {
   const repeats = [{ id: 1, name: "", limits: [{ name: "copies", algorithm: "token-bucket", per: "text" }] }], usual = [{ id: 1, name: "", limits: [{ name: "burst", algorithm: "token-bucket" }] }];
-  const piece = (made, kind = "recorded") => ({ from: 0, until: Infinity, traffic: { kind }, made });
-  const old = { at: 5, user_id: "1" }, known = { at: 7, user_id: "1", print: "AAA" };
-  assert.equal(textsFrom(repeats, piece([old, known, old])), 7);
-  assert.equal(textsFrom(repeats, piece([old])), 0);
-  for (const [lanes, of] of [[usual, piece([old])], [repeats, piece([known, old])], [repeats, piece([])], [repeats, piece([old], "chat")], [repeats, null]]) assert.equal(textsFrom(lanes, of), -1);
+  const piece = (made) => ({ from: 0, until: Infinity, traffic: { kind: "recorded" }, made });
+  const old = { at: 5, user_id: "1" }, known = { at: 7, user_id: "1", print: "AAA" }, said = { at: 8, user_id: "1", text: "hi" };
+  const cases = [[repeats, piece([old, known, old, said]), 2], [repeats, piece([known]), 0], [repeats, null, 0], [usual, piece([old]), 0]];
+  for (const [lanes, of, n] of cases) assert.equal(withoutText(lanes, of), n);
 });
 
 test("limits: only a week has a first day, and a day is the default", () => {

@@ -4,7 +4,6 @@
 import { rich, t } from "../text/text.js";
 import { html, useState } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
-import { clock } from "../app/words/time.js";
 import { roundText, speeds } from "./clock.js";
 import { mostMessages } from "./engine.js";
 import { reset, resume, setSpeed, setTraffic, step, toggle } from "./player.js";
@@ -60,7 +59,7 @@ function showSpan(ms) {
 }
 
 /** @param {{lab: Setup & More}} props */
-function TrafficChoice({ lab: { traffic, isHeld, isFull, isEmpty, textsFrom, channels } }) {
+function TrafficChoice({ lab: { traffic, isHeld, isFull, isEmpty, withoutText, channels } }) {
   const offered = Object.entries(kinds).filter(([kind, { isRecorded }]) => !isRecorded || channels.length > 0 || kind === traffic.kind);
   return html`
     <div class="control-row traffic">
@@ -72,8 +71,7 @@ function TrafficChoice({ lab: { traffic, isHeld, isFull, isEmpty, textsFrom, cha
       <p class="traffic-state" role="status">
         ${isHeld ? html`${t("lab.held")} <button type="button" class="link" id="resume" onClick=${resume}>${t("lab.resume")}</button> <kbd>${t("lab.key-enter")}</kbd>`
           : isEmpty ? t(traffic.user_id ? "lab.no-messages-of-user" : "lab.no-messages-recorded")
-          : textsFrom === 0 ? t("lab.no-texts")
-          : textsFrom > 0 ? t("lab.texts-from", { time: clock(textsFrom) })
+          : withoutText > 0 ? t("rules.without-text", { n: withoutText })
           : isFull ? html`${t("lab.full", { most: mostMessages })} <button type="button" class="link" onClick=${reset}>${t("lab.reset-to-go-on")}</button>`
           : ""}
       </p>

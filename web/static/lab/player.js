@@ -4,7 +4,7 @@
 import { fieldOf } from "../app/limits/mistake.js";
 import { createClock } from "./clock.js";
 import { createQueue } from "./engine.js";
-import { extend, judgeAll, keep, startPiece, textsFrom, untilWithin } from "./schedule.js";
+import { extend, judgeAll, keep, startPiece, untilWithin, withoutText } from "./schedule.js";
 import { change, lab } from "./state.js";
 import { emptyStrip, lastBy, nextAfter, shownUser } from "./tape.js";
 import { kinds, lengthOf } from "./traffic.js";
@@ -53,8 +53,8 @@ const ask = createQueue(
     played.tape = tape;
     played.version++;
     const isEmpty = Boolean(found && kinds[found.traffic.kind].isRecorded && found.until > found.from && found.made.length === 0);
-    const texts = textsFrom(of.lanes, found);
-    if (lab.problem || start !== lab.start || isEmpty !== lab.isEmpty || texts !== lab.textsFrom) change((l) => Object.assign(l, { problem: "", wrong: null, start, isEmpty, textsFrom: texts }));
+    const without = withoutText(of.lanes, found);
+    if (lab.problem || start !== lab.start || isEmpty !== lab.isEmpty || without !== lab.withoutText) change((l) => Object.assign(l, { problem: "", wrong: null, start, isEmpty, withoutText: without }));
     if (!Number.isNaN(jumpsTo)) jump();
     changed();
   },

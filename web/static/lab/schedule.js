@@ -2,6 +2,7 @@
 // The messages of a scene: those sent by hand, and those of automatic traffic. It asks the engine
 // about all of them, and keeps the tape that comes back.
 
+import { isText } from "../app/words/scopes.js";
 import { lineOf } from "./chat/people.js";
 import { judge, mostMessages } from "./engine.js";
 import { byHand, stripOf } from "./tape.js";
@@ -99,8 +100,7 @@ export async function judgeAll(scene) {
 // server accepts.
 /** @param {Message} message @param {Lane[]} lanes @returns {Message} */
 function shortened({ login: _, text, print, ...message }, lanes) {
-  const isCompared = lanes.some(({ limits }) => limits.some(({ per }) => per?.endsWith("text")));
-  return { ...message, ...(isCompared && { text, print }) };
+  return { ...message, ...(comparesTexts(lanes) && { text, print }) };
 }
 
 // keep returns messages of traffic in the form of those sent by hand.
@@ -143,14 +143,13 @@ const grantsOf = (ids, grants) => grants.filter(({ lane }) => ids.includes(lane)
 /** @param {Lane[]} lanes @param {Message[]} messages @param {Answer} answer @param {Pick<Scene, "start" | "grants">} of @returns {Tape} */
 const tapeOf = (lanes, messages, answer, { start, grants }) => new Map(lanes.map(({ id }, i) => [id, stripOf(messages, answer.lanes[i], start, grantsOf([id], grants))]));
 
-// textsFrom returns from when on the texts of recorded traffic are known, in Unix ms; 0 if none is
-// known, and -1 if nobody needs to be told.
+// withoutText returns how many messages of automatic traffic have no text, if a limit compares texts.
 /** @param {Lane[]} lanes @param {Piece | null | undefined} of */
-export function textsFrom(lanes, of) {
-  const counts = lanes.some(({ limits }) => limits.some(({ per }) => per === "text" || per === "user-text"));
-  if (!counts || !of || !kinds[of.traffic.kind].isRecorded || of.made.length === 0 || of.made[0].print) return -1;
-  return of.made.find(({ print }) => print)?.at ?? 0;
-}
+export const withoutText = (lanes, of) => (comparesTexts(lanes) ? (of?.made ?? []).filter(({ text, print }) => !text && !print).length : 0);
+
+// comparesTexts reports whether a limit of the lanes is on repeated text.
+/** @param {Lane[]} lanes */
+const comparesTexts = (lanes) => lanes.some(({ limits }) => limits.some(isText));
 
 // startPiece returns a new piece of traffic, or null if it is sent by hand or its numbers are
 // wrong.

@@ -78,7 +78,7 @@
  * @property {boolean} isDashboard the Lab belongs to a dashboard
  * @property {LabChannel[]} channels those with recorded traffic
  * @property {boolean} isEmpty the recorded traffic has no messages
- * @property {number} textsFrom see textsFrom in schedule.js
+ * @property {number} withoutText messages that the lanes’ limits on repeated text don’t count
  */
 
 export const newYear = Date.UTC(2026, 0, 1); // the start of scenes that don't name another
@@ -109,7 +109,7 @@ export const lab = {
   isDashboard: false,
   channels: [],
   isEmpty: false,
-  textsFrom: -1,
+  withoutText: 0,
 };
 
 // isMarked reports whether the field of a refused value is shown, and so why the engine doesn't answer.

@@ -58,11 +58,13 @@ export function PreviewPane({ state }) {
   useEffect(() => (wanted && !isCutOff ? ask(JSON.parse(wanted), isDirty(limits)) : undefined), [channel, form.etag, wanted, isCutOff]);
   const { result, isChange, problem, busy } = preview ?? {};
   const isWaiting = isWrong || isCutOff;
+  const without = Math.max(result?.in_force.without_text ?? 0, result?.candidate.without_text ?? 0);
   const [isOpen, setOpen] = useState(false); // on narrow screens, where only the headline is shown at first
   return html`
     <section class="preview card ${isOpen ? "open" : ""}" aria-labelledby="preview-title" aria-busy=${busy ? "true" : "false"}>
       <h2 class="headline" id="preview-title">${t("limits.preview")}</h2>
       <p class="verdict" role="status">${isWaiting ? waitingFor(isWrong) : busy ? t("limits.counting") : headline(result, isChange)}</p>
+      ${without > 0 && !isWaiting && html`<p class="muted" id="without-text">${t("rules.without-text", { n: without })}</p>`}
       ${problem && !isWaiting && html`<p class="error" role="alert">${problem}</p>`}
       ${result?.messages > 0 && html`
         <button type="button" class="quiet unfold" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>
@@ -100,15 +102,8 @@ const messages = (n) => t("limits.messages", { n });
 const users = (n) => t("limits.from-users", { n });
 
 /** @param {PreviewResult} of */
-function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated, in_force: present, candidate }) {
+function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated }) {
   const values = { messages: messages(all), users: users(who), time: wait(Date.parse(until) - Date.parse(from)), until: clock(Date.parse(until)) };
   const counted = exempt > 0 ? t("limits.basis-exempt", { ...values, n: exempt }) : t("limits.basis", values);
-  return sentences(counted, truncated && t("limits.truncated"), t("limits.assumptions"), textsKnown(candidate.without_text ? candidate : present));
-}
-
-// textsKnown says from when on limits on repeated text count, unless they count from the beginning.
-/** @param {PreviewResult["candidate"]} of */
-function textsKnown({ without_text: without, texts_from: from }) {
-  if (!without) return "";
-  return from ? t("limits.texts-from", { time: clock(Date.parse(from)) }) : t("limits.no-texts");
+  return sentences(counted, truncated && t("limits.truncated"), t("limits.assumptions"));
 }

@@ -21,39 +21,8 @@ func printsOf(t testing.TB) func(text string) chatguard.TextPrint {
 	return guard.TextPrint
 }
 
-// TestPrints_Bounded checks that the newest texts are known, and how many.
-func TestPrints_Bounded(t *testing.T) {
-	of, p := printsOf(t), prints{most: 3}
-	var said []chatguard.TextPrint
-	var references []uint32
-	for i, word := range []int{0, 1, 1, 2, 0, 3, 4, 3, 0, 5, 6, 7, 7} {
-		said = append(said, of(fmt.Sprint("the text with the number ", string(rune('a'+word)))))
-		references = append(references, p.of(&said[i], i))
-	}
-	if p.of(&chatguard.TextPrint{}, len(said)) != 0 || p.get(0, len(said)) != nil {
-		t.Error("no text has a print")
-	}
-	known := 5 // with the fourth different text, the second table began
-	for i, reference := range references {
-		got := p.get(reference, i)
-		if (got != nil) != (i >= known) || got != nil && *got != said[i] {
-			t.Errorf("text %d: %v, want %v", i, got, said[i])
-		}
-	}
-	many := prints{}
-	for i := range 5000 {
-		print := of(fmt.Sprintf("a text that differs by %b", i))
-		if first, again := many.of(&print, i), many.of(&print, i); first != again || *many.get(first, i) != print {
-			t.Fatalf("text %d has the references %d and %d", i, first, again)
-		}
-	}
-	if per := many.bytes() / 5000; per < 38 || per > 80 {
-		t.Errorf("a text takes %d bytes", per)
-	}
-}
-
 // TestJudge_RepeatedText checks that a preview knows the texts of recorded messages, for each way
-// of sharing a limit, and says from when on.
+// of sharing a limit, and says how many messages have none.
 func TestJudge_RepeatedText(t *testing.T) {
 	of := printsOf(t)
 	said := func(seconds int, user, text string) journal.TimelineMessage {
@@ -69,23 +38,21 @@ func TestJudge_RepeatedText(t *testing.T) {
 		limit.Per = per
 		return policyOf(limit)
 	}
-	from := start.Add(10 * time.Second)
 	for name, test := range map[string]struct {
 		policy    chatguard.Policy
 		messages  []journal.TimelineMessage
 		throttled []uint32
 		without   int
-		from      time.Time
 	}{
-		"by one user":    {repeats(chatguard.PerUserText), known, []uint32{1, 0, 0}, 0, time.Time{}},
-		"by anybody":     {repeats(chatguard.PerText), known, []uint32{1, 1, 1}, 0, time.Time{}},
-		"older messages": {repeats(chatguard.PerText), append(old, known...), []uint32{1, 1, 1}, 2, from},
-		"no texts":       {repeats(chatguard.PerText), old, []uint32{0, 0}, 2, time.Time{}},
-		"no such limit":  {policyOf(bucket("burst", 100)), append(old, known...), []uint32{0, 0, 0}, 0, time.Time{}},
+		"by one user":    {repeats(chatguard.PerUserText), known, []uint32{1, 0, 0}, 2},
+		"by anybody":     {repeats(chatguard.PerText), known, []uint32{1, 1, 1}, 2},
+		"older messages": {repeats(chatguard.PerText), append(old, known...), []uint32{1, 1, 1}, 4},
+		"no texts":       {repeats(chatguard.PerText), old, []uint32{0, 0}, 2},
+		"no such limit":  {policyOf(bucket("burst", 100)), append(old, known...), []uint32{0, 0, 0}, 0},
 	} {
 		got := mustJudge(t, newTimeline(test.messages...), test.policy, Overrides{})
-		if !reflect.DeepEqual(got.throttled, test.throttled) || got.WithoutText != test.without || !got.TextsFrom.Equal(test.from) {
-			t.Errorf("%s: throttled %v, %d without text, from %s", name, got.throttled, got.WithoutText, got.TextsFrom)
+		if !reflect.DeepEqual(got.throttled, test.throttled) || got.WithoutText != test.without {
+			t.Errorf("%s: throttled %v, %d without text", name, got.throttled, got.WithoutText)
 		}
 	}
 	// Users are judged one by one, unless they share the limit.
@@ -117,6 +84,13 @@ func TestTimeline_DropsWithPrints(t *testing.T) {
 	}
 	if n != 3 {
 		t.Errorf("%d messages", n)
+	}
+	plain, printed := NewTimeline(1), NewTimeline(1)
+	plain.Add([]journal.TimelineMessage{message(0, "1")})
+	m := message(0, "1")
+	m.Print = of("a text")
+	if printed.Add([]journal.TimelineMessage{m}); printed.Bytes()-plain.Bytes() != 38*blockSize {
+		t.Errorf("%d bytes with a text, %d without", printed.Bytes(), plain.Bytes())
 	}
 }
 
