@@ -39,11 +39,12 @@ func lull(channel string, seed, evening uint64) *faketwitch.Crowd {
 	return &faketwitch.Crowd{Channel: channel, Seed: seed, Evening: evening, Rate: 1.0 / 40, Spammers: -1, RaidAt: -1, Surges: true}
 }
 
-// SetChannels sets the demo's channels and their policies. The first has the default limits and
-// the default ladder.
+// SetChannels sets the demo's channels and their policies, and how long their texts are known. The
+// first has the default limits and the default ladder.
 func SetChannels(c *config.Config) {
 	c.Twitch.Channels = Channels
 	c.Policy.Mode = chatguard.ModeEnforce
+	c.TextRetention = 48 * time.Hour // previews of limits on repeated text cover all of the past
 	second := c.Policy.Clone()
 	second.Mode = chatguard.ModeObserve
 	second.Limits = []chatguard.Limit{

@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/roles"
+	"github.com/chatguard/chatguard/internal/textkey"
 )
 
 // The demo's past, as times before its start. There was a stream on the evening before, and the
@@ -85,7 +86,11 @@ func MakePast(ctx context.Context, server *faketwitch.Server, c config.Config, s
 
 // open opens the database with a Guard whose clock is the past's.
 func (p *past) open(ctx context.Context, c config.Config) (err error) {
-	if p.guard, err = chatguard.New(c.Policy, &chatguard.Options{Now: p.now}); err != nil {
+	key, err := textkey.Open(c.TextKeyFile())
+	if err != nil {
+		return err
+	}
+	if p.guard, err = chatguard.New(c.Policy, &chatguard.Options{Now: p.now, TextKey: key}); err != nil {
 		return err
 	}
 	for login, own := range c.Channels {
@@ -94,7 +99,7 @@ func (p *past) open(ctx context.Context, c config.Config) (err error) {
 		}
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	if p.host, err = host.Open(ctx, c.Database, persist.Options{Logger: quiet, QueueSize: 1 << 20}); err != nil {
+	if p.host, err = host.Open(ctx, c.Database, persist.Options{Logger: quiet, QueueSize: 1 << 20, TextRetention: c.TextRetention}); err != nil {
 		return err
 	}
 	settings := host.SettingsOf(c)

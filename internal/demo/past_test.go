@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/textkey"
 )
 
 // pastScene is the demo's past, with a server that knows its users.
@@ -25,6 +26,7 @@ type pastScene struct {
 	*persist.Store
 	server *faketwitch.Server
 	start  time.Time
+	key    textkey.Key
 }
 
 // makeScene makes the demo's past and opens its database.
@@ -41,12 +43,16 @@ func makeScene(t *testing.T, seed uint64, start time.Time) *pastScene {
 	if _, err := MakePast(t.Context(), server, c, seed, start); err != nil {
 		t.Fatal(err)
 	}
-	store, err := persist.Open(t.Context(), c.Database, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
+	key, err := textkey.Open(c.TextKeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := persist.Open(t.Context(), c.Database, &persist.Options{Logger: slog.New(slog.DiscardHandler), TextRetention: c.TextRetention})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return &pastScene{t, store, server, start}
+	return &pastScene{t, store, server, start, key}
 }
 
 // entries returns a channel's journal, newest first.
@@ -71,6 +77,7 @@ func TestMakePast(t *testing.T) {
 		s.checkRates()
 		s.checkChanges()
 		s.checkTimeouts()
+		s.checkTexts()
 		if testing.Short() {
 			return
 		}
@@ -200,5 +207,32 @@ func (s *pastScene) checkTimeouts() {
 	}
 	if checked == 0 {
 		s.Error("nobody is timed out")
+	}
+}
+
+// checkTexts checks that previews of limits on repeated text know the texts of all messages.
+func (s *pastScene) checkTexts() {
+	s.Helper()
+	guard, err := chatguard.New(chatguard.Policy{}, &chatguard.Options{TextKey: s.key})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.RecordTexts(guard.TextPrint)
+	all, known := 0, 0
+	for _, channel := range Channels {
+		err := s.Timeline(s.Context(), s.server.UserID(channel), s.start.Add(-pastBegan), func(said []journal.TimelineMessage) error {
+			for i := range said {
+				if all++; !said[i].Print.IsZero() {
+					known++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	if all == 0 || known < all {
+		s.Errorf("the texts of %d of %d messages are known", known, all)
 	}
 }
