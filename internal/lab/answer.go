@@ -38,7 +38,7 @@ type LaneAnswer struct {
 
 // countWithoutText sets WithoutText.
 func (a *Answer) countWithoutText(lanes []*lane, messages []Message) {
-	if !slices.ContainsFunc(lanes, func(l *lane) bool { return l.textLimit() != "" }) {
+	if !slices.ContainsFunc(lanes, func(l *lane) bool { return l.textLimit() != nil }) {
 		return
 	}
 	for i := range messages {
@@ -77,6 +77,10 @@ type Step struct {
 	// lane has several limits, and has them in the lane's order. The state of a limit on repeated
 	// text is that of the message's text, or null if it doesn't count.
 	Picture, Pictures json.RawMessage
+	// SameText is the same number for messages with the same text, from 1 in the order of the first
+	// of them. Texts are the same as in the lane's first limit on repeated text. It is 0 if the lane
+	// has none, or if it doesn't count the message.
+	SameText int
 
 	late time.Duration // how much later than its time the message counted
 }

@@ -50,7 +50,7 @@ func NewComparison(limits []chatguard.Limit, span time.Duration) (*Comparison, e
 			return nil, err
 		}
 		of := &c.lanes[i]
-		of.result.Limit, of.isText, of.users = l.name, l.textLimit() != "", map[userKey]*Stretch{}
+		of.result.Limit, of.isText, of.users = l.name, l.textLimit() != nil, map[userKey]*Stretch{}
 		if of.guard, err = l.newGuard(); err != nil {
 			return nil, err
 		}

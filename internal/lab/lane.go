@@ -25,14 +25,46 @@ type lane struct {
 	bytesPerUser int64
 }
 
-// textLimit returns the name of the lane's first limit on repeated text, or "" if there is none.
-func (l *lane) textLimit() string {
+// textLimit returns the lane's first limit on repeated text, or nil if there is none.
+func (l *lane) textLimit() *chatguard.Limit {
 	for i := range l.policy.Limits {
 		if limit := &l.policy.Limits[i]; inner.IsText(limit.Per) {
-			return limit.Name
+			return limit
 		}
 	}
-	return ""
+	return nil
+}
+
+// texts numbers the texts of messages that a limit counts, in the order of the first of each.
+type texts struct {
+	limit *chatguard.Limit // nil if there is none
+	guard *chatguard.Guard
+	seen  map[textKey]int
+}
+
+// textKey identifies a text. The user is empty if the limit counts the texts of all users together.
+type textKey struct {
+	hash [16]byte
+	user string
+}
+
+// number returns the number of a message's text. states are those of the limits that count it.
+func (t *texts) number(v *chatguard.Verdict, states []limitinfo.Status) int {
+	if t.limit == nil || !slices.ContainsFunc(states, func(s limitinfo.Status) bool { return s.Name == t.limit.Name }) {
+		return 0
+	}
+	hashes := inner.Of(t.guard).Hashes(v.Print)
+	key := textKey{hash: hashes[0]}
+	if t.limit.Similar {
+		key.hash = hashes[1]
+	}
+	if t.limit.Per == chatguard.PerUserText {
+		key.user = v.UserID
+	}
+	if t.seen[key] == 0 {
+		t.seen[key] = len(t.seen) + 1
+	}
+	return t.seen[key]
 }
 
 // newLane checks a Lane, and returns it with its policy.
@@ -109,11 +141,11 @@ func (l *lane) checkMemory(users, messages int) error {
 // withoutTexts returns an error if a limit of the lane is on repeated text, for what sends messages
 // without a text.
 func (l *lane) withoutTexts(what string) error {
-	name := l.textLimit()
-	if name == "" {
+	limit := l.textLimit()
+	if limit == nil {
 		return nil
 	}
-	return &Error{Lane: l.number, Limit: clip(name), Text: what + " sends messages without a text, which limits on repeated text don't count: use another per"}
+	return &Error{Lane: l.number, Limit: clip(limit.Name), Text: what + " sends messages without a text, which limits on repeated text don't count: use another per"}
 }
 
 // newGuard returns a new Guard with the lane's limits.
@@ -135,6 +167,7 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 	}
 	steps := make([]Step, len(messages))
 	moving := mover{move, guard, l.policy}
+	same := texts{l.textLimit(), guard, map[textKey]int{}}
 	granting := granter{guard: guard, limits: l.policy.Limits, due: l.grants}
 	for i, m := range messages {
 		if err := done.pause(ctx, i, each); err != nil {
@@ -163,6 +196,7 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 		if err != nil {
 			return nil, nil, err
 		}
+		s.SameText = same.number(&v, after.Limits)
 		switch {
 		case len(after.Limits) == 0:
 		case len(l.policy.Limits) == 1:

@@ -43,6 +43,23 @@ func TestRun_CopyPaste(t *testing.T) {
 	}
 }
 
+// Messages with the same text have the same number, as the limit knows texts, and those that it
+// doesn't count have none.
+func TestRun_SameText(t *testing.T) {
+	answer := run(t, `{"lanes": [{"limits": [`+copies+`]}, {"limits": [`+strings.Replace(copies, `"text"`, `"user-text"`, 1)+`]}, {"limits": []}], "messages": [
+		{"at": 1, "user_id": "anna", "text": "one text of many"}, {"at": 2, "user_id": "ben", "text": "another of the texts"}, {"at": 3, "user_id": "ben", "text": "short"},
+		{"at": 4, "user_id": "anna"}, {"at": 5, "user_id": "ben", "text": "@anna ONE text of many 7"}, {"at": 6, "user_id": "anna", "text": "one text of many"}]}`)
+	for i, want := range []string{"1 2 0 0 1 1", "1 2 0 0 3 1", "0 0 0 0 0 0"} {
+		var got []int
+		for _, step := range answer.Lanes[i].Steps {
+			got = append(got, step.SameText)
+		}
+		if text := strings.Trim(fmt.Sprint(got), "[]"); text != want {
+			t.Errorf("lane %d: %s, want %s", i+1, text, want)
+		}
+	}
+}
+
 // A message without a text has no state in a limit on repeated text, and each text has its own.
 func TestRun_TextPictures(t *testing.T) {
 	answer := run(t, `{"lanes": [{"limits": [`+copies+`, {"algorithm": "token-bucket", "burst": 9, "refill": "1m"}]}, {"limits": [`+copies+`]}], "messages": [
