@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/durations"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/textfile"
 )
 
@@ -171,8 +172,8 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 		target.SetBool(yes)
 	case reflect.Int:
 		n, ok := value.(int64)
-		if least := minNumber(at); !ok || n < least || n > math.MaxInt32 {
-			return r.mismatch(at, fmt.Sprintf("a whole number from %d to %d", least, math.MaxInt32), value)
+		if least, most := numberBounds(at); !ok || n < least || n > math.MaxInt32 { // the policy's check says why most is the maximum
+			return r.mismatch(at, fmt.Sprintf("a whole number from %d to %d", least, most), value)
 		}
 		if n == 0 && slices.Contains(at, any("roles")) { // 0 there keeps the limit's own value
 			n = chatguard.NoQueue
@@ -193,19 +194,16 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// minNumber returns the smallest number that a key may have. It is 0 for a queue, for a reserve,
-// for the rate at which raid mode starts, and for the number of replicas.
-func minNumber(at place) int64 {
-	if isLimitKey(at, "queue") || isLimitKey(at, "reserve") || at.String() == "raid.start_rate" || at.String() == "shared.replicas" {
-		return 0
+// numberBounds returns the bounds of a number. The least is 1, except for parameters of limits, for
+// the rate at which raid mode starts, and for the number of replicas.
+func numberBounds(at place) (least, most int64) {
+	if in := at.policyPlace(); in[0] == "limit" {
+		return limits.Bounds(in[len(in)-1].(string))
 	}
-	return 1
-}
-
-// isLimitKey reports whether a place is that key of a limit or of a role in a limit.
-func isLimitKey(at place, key string) bool {
-	at = at.policyPlace()
-	return len(at) > 2 && at[0] == "limit" && at[len(at)-1] == key
+	if key := at.String(); key == "raid.start_rate" || key == "shared.replicas" {
+		return 0, math.MaxInt32
+	}
+	return 1, math.MaxInt32
 }
 
 func (r *reader) readText(target encoding.TextUnmarshaler, value any, at place) error {

@@ -345,18 +345,21 @@ func TestCommands_Refused(t *testing.T) {
 			"!chatguard exempt @anna 366d":       `Not done: "366d" is not a duration such as "10m"`,
 			"!chatguard set":                     "Not done: use set burst 5, or set burst refill 4s",
 			"!chatguard set bust 5":              `Not done: there is no limit "bust" here, only burst, daily`,
-			"!chatguard set burst five":          `Not done: burst is a number, not "five"`,
+			"!chatguard set burst five":          `Not done: burst must be a whole number from 1 to 2147483647, not "five"`,
+			"!chatguard set burst 0":             `Not done: burst must be a whole number from 1 to 2147483647, not "0"`,
 			"!chatguard set burst refill five":   `Not done: refill must be a duration such as "4s", not "five"`,
 			"!chatguard set daily period year":   `Not done: limit "daily": period is "year", want day, week, month`,
 			"!chatguard set burst from_length 5": `Not done: limit "burst": "from_length" is only for limits on repeated text: set per to user-text or text, or leave it out`,
-			"!chatguard set burst colour 5":      "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period, first_day and from_length",
+			"!chatguard set burst from_length 0": `Not done: from_length must be a whole number from 1 to 500, not "0"`,
+			"!chatguard set burst from_length x": `Not done: from_length must be a whole number from 1 to 500, not "x"`,
+			"!chatguard set burst similar true":  "Not done: set changes burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period, first_day and from_length; the page Limits changes the rest",
 			"!chatguard raid":                    "Not done: use raid on, raid on 10m, or raid off",
 			"!chatguard raid on 25h":             "Not done: raid mode lasts from 1 s to 24 h, not 25h",
 		} {
 			d.command(text, want)
 		}
 		before := d.guard.ChannelPolicy(channel)
-		m := chatguard.Message{ChannelID: channel, Text: "!chatguard set burst 0", User: chatguard.User{Login: "berta"}}
+		m := chatguard.Message{ChannelID: channel, Text: "!chatguard set burst refill 0s", User: chatguard.User{Login: "berta"}}
 		if said := d.Commands.Answer(d.Context(), m); !strings.HasPrefix(said, `Not done: limit "burst"`) || d.guard.ChannelPolicy(channel).Limits[0].Burst != before.Limits[0].Burst {
 			t.Errorf("said %q", said)
 		}

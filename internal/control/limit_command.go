@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/durations"
+	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -62,8 +63,9 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 	lengths := map[string]*time.Duration{"refill": &l.Refill, "extra_refill": &l.ExtraRefill, "every": &l.Every}
 	switch {
 	case counts[key] != nil:
-		if *counts[key], err = strconv.Atoi(value); err != nil {
-			return fmt.Errorf("%s is a number, not %q", key, value)
+		least, most := limits.Bounds(key)
+		if *counts[key], err = strconv.Atoi(value); err != nil || int64(*counts[key]) < least {
+			return fmt.Errorf("%s must be a whole number from %d to %d, not %q", key, least, most, value)
 		}
 	case lengths[key] != nil:
 		if *lengths[key], err = durations.Parse(value); err != nil {
@@ -74,7 +76,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			l.FirstDay = "" // only a week has one
 		}
 	default:
-		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period, first_day and from_length")
+		return errors.New("set changes burst, refill, extra_burst, extra_refill, messages, every, slices, queue, reserve, period, first_day and from_length; the page Limits changes the rest")
 	}
 	return nil
 }

@@ -81,17 +81,23 @@ func parameterNames(info limitinfo.Algorithm) (names []string) {
 
 // valueOf returns the value of a key for JSON.
 func valueOf(info limitinfo.Algorithm, key, value string) (any, error) {
-	i := slices.IndexFunc(info.Parameters, func(p limitinfo.Parameter) bool { return p.Name == key })
+	parameters := slices.Concat(info.Parameters, info.TextParameters)
+	i := slices.IndexFunc(parameters, func(p limitinfo.Parameter) bool { return p.Name == key })
 	if i < 0 {
 		return guess(key, value), nil
 	}
-	switch info.Parameters[i].Kind {
+	switch p := parameters[i]; p.Kind {
 	case limitinfo.KindCount:
 		n, err := strconv.Atoi(value)
-		if err != nil {
-			return nil, fmt.Errorf("%s is %q: want a whole number", key, clip(value))
+		if err != nil || int64(n) < p.Least {
+			return nil, fmt.Errorf("%s is %q: want a whole number from %d to %d", key, clip(value), p.Least, p.Most)
 		}
 		return n, nil
+	case limitinfo.KindSwitch:
+		if value != "true" && value != "false" {
+			return nil, fmt.Errorf("%s is %q: want true or false", key, clip(value))
+		}
+		return value == "true", nil
 	case limitinfo.KindDuration:
 		if _, err := durations.Parse(value); err != nil {
 			return nil, fmt.Errorf("%s is %q: want a duration such as 4s, 30m, 24h or 30d", key, clip(value))

@@ -43,17 +43,24 @@ func sameLimit(a, b chatguard.Limit) bool { return Text(a) == Text(b) && a.Name 
 func TestParseLimit_Refused(t *testing.T) {
 	const known = "want one of token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log, cascade"
 	for text, want := range map[string]string{
-		"":                                     "it has no algorithm: " + known + `, as in "token-bucket burst=3 refill=4s"`,
-		"bucket burst=3":                       `unknown algorithm "bucket": ` + known,
-		"token-bucket brust=3 refill=4s":       `unknown key "brust" (token-bucket takes burst, refill, reserve)`,
-		"token-bucket burst=3 refill=4":        `refill is "4": want a duration such as 4s, 30m, 24h or 30d`,
-		"token-bucket burst=x refill=4s":       `burst is "x": want a whole number`,
-		"token-bucket burst=0 refill=4s":       "burst is 0, want 1 or more",
-		"token-bucket burst=3 burst=4":         "it has burst twice: remove one",
-		"token-bucket burst=3 leaky":           "it has algorithm twice: remove one",
-		"token-bucket burst=3":                 "refill is 0s, want more than 0s",
-		"token-bucket burst=3 messages=3":      `token-bucket has no "messages" (it takes burst, refill)`,
-		"token-bucket burst=3 refill=4s per=7": `per has the wrong kind of value (number) (token-bucket takes burst, refill, reserve)`,
+		"":                                "it has no algorithm: " + known + `, as in "token-bucket burst=3 refill=4s"`,
+		"bucket burst=3":                  `unknown algorithm "bucket": ` + known,
+		"token-bucket brust=3 refill=4s":  `unknown key "brust" (token-bucket takes burst, refill, reserve)`,
+		"token-bucket burst=3 refill=4":   `refill is "4": want a duration such as 4s, 30m, 24h or 30d`,
+		"token-bucket burst=x refill=4s":  `burst is "x": want a whole number from 1 to 2147483647`,
+		"token-bucket burst=0 refill=4s":  `burst is "0": want a whole number from 1 to 2147483647`,
+		"token-bucket burst=3 burst=4":    "it has burst twice: remove one",
+		"token-bucket burst=3 leaky":      "it has algorithm twice: remove one",
+		"token-bucket burst=3":            "refill is 0s, want more than 0s",
+		"token-bucket burst=3 messages=3": `token-bucket has no "messages" (it takes burst, refill)`,
+		"sliding-log messages=1 every=30s per=text from_length=0":     `from_length is "0": want a whole number from 1 to 500`,
+		"sliding-log messages=1 every=30s per=text from_length=1.5":   `from_length is "1.5": want a whole number from 1 to 500`,
+		"sliding-log messages=1 every=30s per=text from_length=501":   "from_length is 501, want 1 to 500: no text has more characters, so the limit would never count",
+		"sliding-log messages=1 every=30s per=text similar=yes":       `similar is "yes": want true or false`,
+		"sliding-log messages=1 every=30s per=text count_emotes=1":    `count_emotes is "1": want true or false`,
+		"sliding-log messages=1 every=30s per=user-text strikes=true": "strikes is only for limits with per = text: a limit per user gives strikes anyway, and no other shared limit can",
+		"token-bucket burst=3 refill=4s similar=true":                 `"similar" is only for limits on repeated text: set per to user-text or text, or leave it out`,
+		"token-bucket burst=3 refill=4s per=7":                        `per has the wrong kind of value (number) (token-bucket takes burst, refill, reserve)`,
 	} {
 		if _, err := ParseLimit(text, ""); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

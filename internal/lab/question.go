@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 // UnmarshalJSON reads a question, in which unknown keys are an error. The error for a lane is an
@@ -128,7 +129,7 @@ func describe(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
 		path := strings.Split(wrong.Field, ".") // the path may contain Go type names
-		return fmt.Sprintf("%s has the wrong kind of value (%s)", path[len(path)-1], clip(wrong.Value))
+		return path[len(path)-1] + " " + hostile.WrongKind(wrong)
 	}
 	if when := (*time.ParseError)(nil); errors.As(err, &when) {
 		return fmt.Sprintf("%q is not a time: want 2026-01-01T00:00:00Z", clip(strings.Trim(when.Value, `"`)))

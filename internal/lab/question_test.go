@@ -23,7 +23,7 @@ func TestQuestion_Refused(t *testing.T) {
 		`{"lanes": [{"names": "a"}]}`:                                                    `lane 1: unknown key "names"`,
 		`{"lanes": [{"limits": {}}]}`:                                                    "lane 1: limits has the wrong kind of value (object)",
 		lane(strings.Repeat(`{"algorithm": "token-bucket"},`, 8) + `{}`):                 "lane 2: it has 9 limits: use 8 or fewer",
-		lane(`{"algorithm": "token-bucket", "burst": "3"}`):                              `lane 2: limit "token-bucket": burst has the wrong kind of value (string)`,
+		lane(`{"algorithm": "token-bucket", "burst": "3"}`):                              `lane 2: limit "token-bucket": burst has the wrong kind of value (string), want a whole number`,
 		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "4"}`):    `lane 2: limit "b": "4" is not a duration (want 4s, 30m, 24h, 30d)`,
 		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "-4s"}`):  `lane 2: limit "b": refill is -4s, want more than 0s`,
 		lane(`{"burst": 3}`):                                                             `lane 2: limit "1": unknown algorithm "" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log, cascade)`,

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +66,20 @@ func Algorithms() []AlgorithmInfo {
 		}
 	}
 	return list
+}
+
+// Bounds returns the bounds of a number that limits have as a parameter: the widest that any
+// algorithm has.
+func Bounds(name string) (least, most int64) {
+	least = math.MaxInt64
+	for _, a := range Algorithms() {
+		for _, p := range slices.Concat(a.Parameters, a.TextParameters) {
+			if p.Name == name && p.Kind == Count {
+				least, most = min(least, p.Least), max(most, p.Most)
+			}
+		}
+	}
+	return least, most
 }
 
 // textParameters returns the parameters of limits on repeated text.

@@ -223,7 +223,7 @@ func describeError(err error) string {
 		return clipUnknown(err.Error())
 	}
 	path := strings.Split(wrong.Field, ".") // the path may contain Go type names
-	return fmt.Sprintf("%s has the wrong kind of value (%s)", Quote(path[len(path)-1]), hostile.Clip(wrong.Value, MaxQuoted))
+	return Quote(path[len(path)-1]) + " " + hostile.WrongKind(wrong)
 }
 
 // clipUnknown shortens the name of an unknown key in an error of encoding/json.
