@@ -9,8 +9,9 @@ import (
 	"github.com/chatguard/chatguard/internal/demo"
 )
 
-// TestDemo_SameText adds both limits on repeated messages, and checks that they throttle a person
-// who repeats a message, and the raiders who paste the same ones, and that the pages say so.
+// TestDemo_SameText adds both limits on repeated messages, before and after another preset, and
+// checks that they throttle a person who repeats a message, and the raiders who paste the same ones,
+// and that the pages say so.
 func TestDemo_SameText(t *testing.T) {
 	d := openDemo(t)
 	d.showPage("limits", "#choose-preset")
@@ -18,8 +19,16 @@ func TestDemo_SameText(t *testing.T) {
 	d.See(`document.querySelector("#preset-no-repeats")`)
 	d.Click("#preset-no-repeats")
 	d.See(`[...document.querySelectorAll(".limit .rule")].at(-1).textContent === "The same message once in any 30 seconds"`)
+	d.Click("#preset-raid-proof")
+	d.See(`document.querySelector("#messages-2").value === "300"`)
 	d.Click("#preset-copy-paste")
 	d.See(`[...document.querySelectorAll(".limit .rule")].at(-1).textContent === "The same message 3 times in any 30 seconds"`)
+	d.See(`[...document.querySelectorAll(".presets [aria-pressed=true]")].map(({ id }) => id).join() === "preset-raid-proof,preset-no-repeats,preset-copy-paste"`)
+	d.Click("#undo-preset")
+	d.Click("#undo-preset")
+	d.See(`[...document.querySelectorAll(".presets [aria-pressed=true]")].map(({ id }) => id).join() === "preset-no-repeats"`)
+	d.Click("#preset-copy-paste")
+	d.See(`[...document.querySelectorAll(".presets [aria-pressed=true]")].map(({ id }) => id).join() === "preset-no-repeats,preset-copy-paste"`)
 	d.Accessible()
 	d.Click("#save")
 	d.See(`document.querySelector(".note.good")`)
@@ -34,7 +43,7 @@ func TestDemo_SameText(t *testing.T) {
 	d.Accessible()
 
 	d.showPage("people?user="+d.twitch.UserID("copyist"), ".same-text")
-	d.See(`document.querySelector(".same-text").textContent.includes("The same message 3 times in any 30 seconds, everybody’s same message, similar ones, too")`)
+	d.See(`document.querySelector(".same-text").textContent.includes("The same message 3 times in any 30 seconds, the same message from anyone, similar ones, too")`)
 	d.See(`document.querySelector(".why").textContent.startsWith("Copyist may write now")`)
 	d.See(`document.querySelector(".entry .limit").textContent === "no-repeats"`)
 	d.Accessible()

@@ -101,7 +101,7 @@ test("draft: what a limit on repeated text has is stated only for one", () => {
     limits[4].per = scope;
     limits[4].texts.from_length = "501";
   });
-  assert.deepEqual([wrong("text"), wrong("user")], [{ "from_length-4": "Enter at most 500." }, {}]);
+  assert.deepEqual([wrong("text"), wrong("user")], [{ "from_length-4": "Enter a whole number from 1 to 500." }, {}]);
 });
 
 test("draft: a limit on repeated text comes back to the letter, also after another kind", () => {
@@ -130,6 +130,8 @@ test("newLimit: has a name that no other has", () => {
   const others = [];
   for (let i = 0; i < 3; i++) others.push(newLimit("token-bucket", others));
   assert.deepEqual(others.map(({ name }) => name), ["token-bucket", "token-bucket-2", "token-bucket-3"]);
+  const { id, name } = newLimit("token-bucket", others.map((limit) => ({ ...limit, name: "renamed" })));
+  assert.deepEqual([id, name], ["new token-bucket-4", "token-bucket-4"], "and an ID that no other has");
 });
 
 test("draft: penalties", () => {
@@ -167,8 +169,8 @@ test("errors: numbers out of bounds", () => {
     [2, "queue", "-1", "Enter a whole number, 0 or more."],
     [2, "queue", "2147483647", "Enter at most 2,147,483,646."],
     [3, "messages", "1.5", "Enter a whole number, 1 or more."],
-    [4, "messages", "1025", "Enter at most 1,024."],
-    [4, "messages", "", "Enter a whole number, 1 or more."],
+    [4, "messages", "1025", "Enter a whole number from 1 to 1,024."],
+    [4, "messages", "", "Enter a whole number from 1 to 1,024."],
   ];
   for (const [i, field, text, error] of wrong) assert.deepEqual(errors(({ limits }) => (limits[i].texts[field] = text)), { [`${field}-${i}`]: error });
   for (const [i, field, text] of [[0, "refill", "0.5"], [2, "queue", "0"], [4, "messages", "1024"], [0, "refill", ".5"], [0, "refill", "12h"], [0, "refill", "53375 days"], [3, "every", "13343 days"]]) {

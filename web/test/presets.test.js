@@ -3,7 +3,7 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
-import { presets, samePresets, withPreset } from "../static/app/limits/presets.js";
+import { presenceOf, presets, samePresets, withPreset } from "../static/app/limits/presets.js";
 import { briefOf, ruleOf } from "../static/app/words/rules.js";
 import { loadTexts } from "../testing/texts.js";
 
@@ -82,12 +82,43 @@ test("presets: a limit on repeated messages is added to the others", () => {
   assert.deepEqual(wanted, { ...policy(), limits: [...policy().limits, ...noRepeats.limits, ...copyPaste.limits] });
   assert.deepEqual(errorsOf({ policy: loaded, draft: both }), {});
   assert.deepEqual([...noRepeats.limits, ...copyPaste.limits].map((limit) => ruleOf(limit, "")), ["The same message once in any 30 seconds", "The same message 3 times in any 30 seconds"]);
-  assert.equal(isDirty({ policy: wanted, draft: withPreset({ policy: wanted, draft: draftOf(wanted) }, copyPaste) }), false, "twice is as once");
+  const once = policyOf({ policy: loaded, draft: withPreset({ policy: loaded, draft: both }, copyPaste) });
+  assert.deepEqual(once.limits, [...policy().limits, ...noRepeats.limits], "twice is as never");
 });
 
-test("presets: one on repeated messages replaces the limit of its name", () => {
-  const [noRepeats] = samePresets();
-  for (const own of [{ name: "no-repeats", algorithm: "sliding-log", messages: 9, every: "1h", per: "text", from_length: 40, strikes: true }, { name: "no-repeats", algorithm: "token-bucket", burst: 3, refill: "4s" }]) {
-    assert.deepEqual(filled(noRepeats, policy({ limits: [own] })).wanted.limits, [{ ...noRepeats.limits[0], from_length: own.from_length && 12 }].map((limit) => JSON.parse(JSON.stringify(limit))));
+const repeats = (news = {}) => ({ ...samePresets()[0].limits[0], ...news });
+
+test("presets: limits on repeated messages stay, as they are in the draft", () => {
+  const burst = { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s", per: "text" };
+  const loaded = policy({ limits: [repeats({ messages: 4 }), burst, { ...burst, name: "gone" }] });
+  const draft = draftOf(loaded), add = (preset, draft) => withPreset({ policy: loaded, draft }, preset);
+  draft.limits[0].texts.messages = "5";
+  draft.limits[1].name = "copies";
+  draft.limits[2].isRemoved = true;
+  const filled = add(presets()[0], add(samePresets()[1], draft));
+  assert.deepEqual(filled.limits.map(({ id, name, isRemoved }) => `${id}, ${name}, ${isRemoved}`), ["new burst-2, burst-2, false", "new daily, daily, false", "0, no-repeats, false", "1, copies, false", "2, gone, true", "new copy-paste, copy-paste, false"]);
+  assert.equal(policyOf({ policy: loaded, draft: filled }).limits[2].messages, 5);
+});
+
+test("presets: one on repeated messages knows its limit", () => {
+  const [noRepeats, copyPaste] = samePresets();
+  const present = (...limits) => samePresets().map((preset) => presenceOf(draftOf(policy({ limits })), preset)).join();
+  assert.equal(present(repeats(), ...copyPaste.limits), "present,present");
+  assert.equal(present(repeats({ name: "mine", title: "Again!", from_length: 12 })), "present,absent");
+  for (const news of [{ messages: 2 }, { from_length: 20 }, { similar: false }, { count_emotes: true }, { mode: "observe" }, { roles: { vip: { messages: 3 } } }, { count_throttled: true }, { algorithm: "fixed-window" }]) {
+    assert.equal(present(repeats(news)), "changed,absent", JSON.stringify(news));
   }
+  assert.equal(present({ name: "no-repeats", algorithm: "token-bucket", burst: 3, refill: "4s" }), "absent,absent");
+  const typed = draftOf(policy({ limits: [repeats()] }));
+  typed.limits[0].texts.every = "0.5 min";
+  assert.equal(presenceOf(typed, noRepeats), "present", "half a minute is 30 s");
+});
+
+test("presets: one on repeated messages resets its limit, and leaves others of its name alone", () => {
+  const [noRepeats] = samePresets();
+  const own = repeats({ messages: 9, every: "1h", from_length: 40, title: "Again!" }), other = { name: "no-repeats", algorithm: "token-bucket", burst: 3, refill: "4s" };
+  assert.deepEqual(filled(noRepeats, policy({ limits: [own] })).wanted.limits, [repeats({ from_length: 12, title: "Again!" })]);
+  const { draft, errors, wanted } = filled(noRepeats, policy({ limits: [other] }));
+  assert.deepEqual([wanted.limits, errors], [[other, repeats({ name: "no-repeats-2" })], {}]);
+  assert.deepEqual([presenceOf(draft, noRepeats), withPreset({ policy: policy({ limits: [other] }), draft }, noRepeats).limits.length], ["present", 1]);
 });

@@ -49,7 +49,7 @@ test("limits: every limit in words", async () => {
       "Long-term rate: 600 per minute. Windows follow the UTC clock. Up to 1,200 messages can pass in a row when one window ends and the next begins.",
       "Messages over this limit are removed without a strike."],
     evening: ["100 messages in 12 hours, from the first one on evening user window per user", "Messages per window [100] messages", "Window length [12 hours]",
-      "[x] Throttled messages also count Users who keep writing while throttled wait longer.",
+      "[x] Throttled messages also count Trying again while throttled makes the wait longer.",
       "Long-term rate: 200 per day. A window begins with its first message and resets 12 hours later."],
     month: ["About 6,000,000 messages in any 30 days month sliding window per user", "Messages per window [6000000] messages", "Window length [30 days]",
       "[x] Observe only Reports messages over this limit, but throttles nobody.",
@@ -213,7 +213,7 @@ test("limits: add and remove", async () => {
   assert.deepEqual(kept.policy.limits[2], { name: "teatime", algorithm: "sliding-log", per: "channel", messages: 7, every: "30s", mode: "observe", count_throttled: true });
   await click("#remove-0");
   await see(hasFocus("keep-0"));
-  assert.equal(text(".removed p"), "Saving removes burst and clears everyone’s usage of it.");
+  assert.equal(text(".removed p"), "Saving removes burst and clears its usage.");
   await click("#keep-0");
   await see(() => find("#burst-0") && isIdle());
   await click("#remove-0");
@@ -355,12 +355,12 @@ test("limits: renamed, or with another algorithm, usage starts again", async () 
   await write("#name-0", "daily");
   await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one." && find("#unfold-name-0").getAttribute("aria-expanded") === "true");
   await write("#name-0", "flood");
-  await see(() => text(".starts-over") === "Saving resets the usage of this limit: everyone gets the full allowance. It was “burst” before. The custom numbers of 1 user for “burst” will no longer apply.");
+  await see(() => text(".starts-over") === "Saving resets the usage of this limit to zero. It was “burst” before. The custom numbers of 1 user for “burst” will no longer apply.");
   await save();
   assert.deepEqual(kept.policy.limits.map(({ name, burst }) => `${name} ${burst}`), ["flood 3", "daily undefined"]);
   await click("#unfold-kind-0");
   await click("[name=algorithm-0][value=sliding-log]");
-  await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Saving resets the usage of this limit: everyone gets the full allowance.");
+  await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Saving resets the usage of this limit to zero.");
   await click("[name=algorithm-0][value=token-bucket]");
   await see(() => isIdle() && !find(".starts-over"));
   await click("[name=algorithm-0][value=sliding-log]");
@@ -425,19 +425,27 @@ test("limits: a ladder of 32 steps has no room for another", async () => {
   assert.ok(!find("#add-rung"));
 });
 
-test("limits: presets fill the form, and are undone", async () => {
-  const kept = serveLimits(), before = structuredClone(kept.policy);
+const chosen = () => all(".presets [aria-pressed=true]").map(({ id }) => id.replace("preset-", "")).join();
+const presetNote = () => text(".presets > [role=status]").replace(" Nothing changes until you save.", "");
+
+test("limits: presets fill the form, and are undone one by one", async () => {
+  const kept = serveLimits(), before = structuredClone(kept.policy), ids = ["gentle", "busy", "raid-proof", "subscribers-first"];
+  const isFilled = /** @param {string} id */ (id) => () => chosen() === id && presetNote() === `The limits and penalties of “${text(`#preset-${id} strong`)}” are filled in.`;
   await openLimits();
   await write("#burst-0", "4");
-  for (const id of ["gentle", "busy", "raid-proof", "subscribers-first"]) {
+  for (const id of ids) {
     await click(`#preset-${id}`);
-    await see(() => find(`#preset-${id}`).getAttribute("aria-pressed") === "true" &&
-      text(".presets > [role=status]") === `The limits and penalties of “${text(`#preset-${id} strong`)}” are filled in. Nothing changes until you save.`);
+    await see(isFilled(id));
     assert.deepEqual(kept.policy, before);
   }
+  await click("#preset-subscribers-first"); // is chosen already
   assert.equal(text(".role-row[aria-label=vip] .role-rule"), "VIPs: 5 messages, then one every 3 seconds");
+  for (const id of ids.slice(0, -1).reverse()) {
+    await click("#undo-preset");
+    await see(isFilled(id));
+  }
   await click("#undo-preset");
-  await see(() => hasFocus("preset-subscribers-first")() && find("#burst-0").value === "4" && !find("#undo-preset"));
+  await see(() => hasFocus("preset-gentle")() && chosen() === "" && presetNote() === "" && find("#burst-0").value === "4" && !find("#undo-preset"));
   await click("#preset-raid-proof");
   await see(() => find("#undo-preset"));
   await write("#burst-0", "9"); // then undoing the preset would undo this, too
@@ -463,10 +471,35 @@ test("limits: a preset on repeated messages adds a limit, which says in a senten
   await click("#preset-copy-paste");
   await see(() => text(".presets > [role=status]") === "“Copy-paste raid” is added to your limits. Nothing changes until you save." && all(".limit").length === before.length + 1);
   const card = all(".limit")[before.length];
-  assert.equal(text(card.querySelector("legend")), "The same message 3 times in any 30 secondscopy-pastesliding logeverybody’s same messagesimilar ones, too");
-  assert.ok(text(card).includes("Messages over this limit are removed without a strike."));
+  assert.equal(text(card.querySelector("legend")), "The same message 3 times in any 30 secondscopy-pastesliding logthe same message from anyonesimilar ones, too");
   await save();
   assert.deepEqual(kept.policy.limits, [...before, { name: "copy-paste", algorithm: "sliding-log", messages: 3, every: "30s", per: "text", similar: true }]);
+});
+
+test("limits: presets on repeated messages are chosen while their limits are in the form as they made them", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  const rules = () => texts(".limit:not(.removed) .rule").filter((rule) => rule.startsWith("The same message")).join();
+  await click("#preset-no-repeats");
+  await click("#preset-gentle");
+  await see(() => chosen() === "gentle,no-repeats" && rules() === "The same message once in any 30 seconds");
+  await click("#undo-preset");
+  await see(() => chosen() === "no-repeats" && presetNote() === "“No repeats” is added to your limits." && hasFocus("preset-gentle")());
+  await save();
+  await see(() => chosen() === "no-repeats" && !find("#undo-preset"));
+  await write("#messages-2", "2");
+  await see(() => chosen() === "");
+  await click("#preset-no-repeats");
+  await see(() => chosen() === "no-repeats" && presetNote() === "“No repeats” has its own numbers again, in place of yours." && rules() === "The same message once in any 30 seconds");
+  await click("#undo-preset");
+  await see(() => chosen() === "" && rules() === "The same message 2 times in any 30 seconds");
+  await write("#messages-2", "1");
+  await see(() => chosen() === "no-repeats");
+  await click("#preset-no-repeats");
+  await see(() => chosen() === "" && presetNote() === "“No repeats” is removed from your limits." && rules() === "" && text(".removed p") === "Saving removes no-repeats and clears its usage.");
+  await click("#undo-preset");
+  await see(() => chosen() === "no-repeats" && !find(".removed"));
+  assert.equal(kept.policy.limits.length, 3);
 });
 
 test("limits: only a limit on repeated text has what these have, and no leaky bucket is one", async () => {
@@ -474,19 +507,19 @@ test("limits: only a limit on repeated text has what these have, and no leaky bu
   await openLimits();
   const fields = () => ["from_length", "similar", "count_emotes", "strikes"].filter((name) => find(`#${name}-0`));
   await click("#unfold-name-0");
-  assert.deepEqual([fields(), texts("#per-0 option")], [[], ["per user", "shared by everyone", "one person’s same message", "everybody’s same message"]]);
+  assert.deepEqual([fields(), texts("#per-0 option")], [[], ["per user", "shared by everyone", "the same message from one person", "the same message from anyone"]]);
   await pick("#per-0", "user-text");
   await see(() => fields().join() === "from_length,similar,count_emotes" && text(".limit legend .rule") === "The same message 3 times, then once every 10 minutes");
   await pick("#per-0", "text");
-  await see(() => fields().join() === "from_length,similar,count_emotes,strikes" && text(".limit").includes("removed without a strike"));
+  await see(() => fields().join() === "from_length,similar,count_emotes,strikes");
+  assert.equal(text(find("#strikes-0").closest("label")), "Gives strikes Otherwise, messages over this limit are only removed, because others have written them before.");
   await click("#unfold-kind-0");
   await see(() => all("#kind-of-0 input").length === 7 && !find("#kind-of-0 input[value=leaky-bucket]"));
   await write("#from_length-0", "0");
-  await see(() => text("#from_length-0-error") === "Enter a whole number, 1 or more." && text(".limit legend .rule") === "Fix the highlighted field.");
+  await see(() => text("#from_length-0-error") === "Enter a whole number from 1 to 500." && text(".limit legend .rule") === "Fix the highlighted field.");
   await write("#from_length-0", "20");
   await click("#similar-0");
   await click("#strikes-0");
-  await see(() => !text(".limit").includes("removed without a strike"));
   await save();
   const { per, from_length, similar, count_emotes, strikes } = kept.policy.limits[0];
   assert.deepEqual([per, from_length, similar, count_emotes, strikes], ["text", 20, true, undefined, true]);
@@ -511,14 +544,14 @@ test("limits: fields are those that the API lists, also of an unknown algorithm"
   serveLimits();
   await openLimits();
   await write("#burst-0", "8");
-  await see(() => text("#burst-0-error") === "Enter at most 7.");
+  await see(() => text("#burst-0-error") === "Enter a whole number from 1 to 7.");
   await write("#burst-0", "7");
   await see(() => text("#burst-0-error") === "");
   await click("#add-limit");
   await click(".chooser button[value=new-one]");
   await see(() => find("#big_steps-2")?.value === "4" && text("label[for=big_steps-2]") === "Big steps");
   await write("#big_steps-2", "1");
-  await see(() => text("#big_steps-2-error") === "Enter a whole number, 2 or more.");
+  await see(() => text("#big_steps-2-error") === "Enter a whole number from 2 to 9.");
 });
 
 test("limits: a reserve, and a cascade", async () => {

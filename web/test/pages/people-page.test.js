@@ -40,7 +40,7 @@ const copies = { name: "copies", algorithm: "sliding-log", messages: 3, every: "
 
 test("people: a card says what the same message is allowed, and no usage of it", async () => {
   await openCard({ same_text: [copies] });
-  assert.deepEqual(texts(".same-text li"), ["copies The same message 3 times in any 30 seconds, everybody’s same message, similar ones, too"]);
+  assert.deepEqual(texts(".same-text li"), ["copies The same message 3 times in any 30 seconds, the same message from anyone, similar ones, too"]);
   assert.equal(all(".standing .line").length, 2);
 });
 

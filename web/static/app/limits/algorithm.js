@@ -3,7 +3,7 @@
 // the long-term rate stay the same if the new algorithm can have both.
 
 import { draftLimit, limitOf } from "./draft.js";
-import { algorithmOf, roleFields, textFieldsOf } from "../words/algorithms.js";
+import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { durationText, nanoseconds } from "../words/lengths.js";
 /** @import { DraftLimit } from "./draft.js" */
 /** @import { Field, Fields } from "../words/algorithms.js" */
@@ -22,8 +22,9 @@ const day = 86_400_000_000_000n, ms = 1_000_000n; // ns
 /** @param {DraftLimit} draft @param {Api.Limit | undefined} loaded @param {string} algorithm @returns {DraftLimit} */
 export function withAlgorithm(draft, loaded, algorithm) {
   const { source, texts, roles } = draftLimit(loaded?.algorithm === algorithm ? loaded : convert(draft, algorithm), draft.id);
-  const kept = Object.fromEntries(Object.keys(textFieldsOf({ algorithm })).filter((name) => !algorithmOf({ algorithm }).fields[name] && draft.texts[name] !== undefined).map((name) => [name, draft.texts[name]]));
-  return { ...draft, source, texts: { ...texts, ...kept }, roles };
+  const { fields } = algorithmOf({ algorithm });
+  const kept = Object.entries(draft.texts).filter(([name]) => name in texts && !fields[name]); // only limits on repeated text have these
+  return { ...draft, source, texts: { ...texts, ...Object.fromEntries(kept) }, roles };
 }
 
 /** @param {DraftLimit} draft @param {string} algorithm @returns {Api.Limit} */

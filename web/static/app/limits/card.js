@@ -5,7 +5,7 @@
 import { rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { keepLimit, moveLimit, neighbourOf, removeLimit, setField, setTick } from "./draft-edits.js";
-import { isFixed } from "./draft.js";
+import { fieldsIn, isFixed, switchesIn } from "./draft.js";
 import { Kind } from "./kind.js";
 import { LabLink } from "./lab-link.js";
 import { Numbers } from "./numbers.js";
@@ -16,7 +16,7 @@ import { isClear, ruleIn } from "./rule.js";
 import { SharedWeek } from "./week.js";
 import { Tick } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
-import { algorithmOf, fieldsOf, switchesOf } from "../words/algorithms.js";
+import { algorithmOf } from "../words/algorithms.js";
 import { isShared, sharers } from "../words/scopes.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { State } from "../core/state.js" */
@@ -31,7 +31,7 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
   if (limit.isRemoved) return html`<${Removed} limit=${limit} index=${index} />`;
   const fixed = !mayEdit || isFixed(limit.source);
   const { name, fields } = algorithmOf(limit.source);
-  const numbers = numbersIn(fieldsOf({ ...limit.source, per: limit.per }), limit.texts);
+  const numbers = numbersIn(fieldsIn(limit), limit.texts);
   const rule = isClear(limit, index, form) ? ruleIn(limit, numbers, form) : t("limits.fix-field");
   return html`
     <fieldset class="limit ${fixed ? "fixed" : ""}">
@@ -54,7 +54,7 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
 
 // has reports whether a limit on repeated text has what can be ticked.
 /** @param {DraftLimit} limit @param {string} name */
-const has = ({ source, per, ticks }, name) => switchesOf({ ...source, per }).includes(name) && ticks[name];
+const has = (limit, name) => switchesIn(limit).includes(name) && limit.ticks[name];
 
 // ticked are the texts of what can be ticked.
 /** @type {Readonly<Record<string, string>>} */
@@ -89,11 +89,10 @@ function Moves({ limit: { name }, index, limits }) {
 
 /** @param {{limit: DraftLimit, index: number}} props */
 function Choices({ limit, index }) {
-  const { source, per, ticks } = limit;
   return html`
     <div class="choices">
-      ${switchesOf({ ...source, per }).map((name) => html`
-        <${Tick} key=${name} id=${`${name}-${index}`} checked=${ticks[name]} onChange=${(is) => setTick(index, name, is)}>
+      ${switchesIn(limit).map((name) => html`
+        <${Tick} key=${name} id=${`${name}-${index}`} checked=${limit.ticks[name]} onChange=${(is) => setTick(index, name, is)}>
           ${ticked[name] ?? name} <span class="muted">${tickedAbout[name]}</span>
         <//>`)}
       <${Tick} id=${`observes-${index}`} checked=${limit.observes} onChange=${(is) => setField(index, "observes", is)}>
@@ -112,8 +111,8 @@ function Notes({ limit, fixed }) {
   const notes = [
     fixed && limit.observes && t("limits.observes"),
     fixed && limit.countsThrottled && t("limits.counts"),
-    fixed && switchesOf({ ...limit.source, per: limit.per }).filter((name) => has(limit, name)).map((name) => t("shell.sentence", { what: ticked[name] ?? name })),
-    (isShared(limit) || (limit.per === "text" && !has(limit, "strikes"))) && t("limits.no-strike"),
+    fixed && switchesIn(limit).filter((name) => has(limit, name)).map((name) => t("shell.sentence", { what: ticked[name] ?? name })),
+    (isShared(limit) || (fixed && limit.per === "text" && !has(limit, "strikes"))) && t("limits.no-strike"),
     isFixed(limit.source) && originText("limits.fixed-file", "limits.fixed-code"),
   ];
   return notes.flat().filter(Boolean).map((note) => html`<p class="muted">${note}</p>`);

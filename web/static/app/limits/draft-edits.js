@@ -5,10 +5,11 @@
 import { state, update } from "../core/state.js";
 import { draftRole, isFixed, newLimit, usualTimeout } from "./draft.js";
 import { edit, unfold } from "./form.js";
-import { withPreset } from "./presets.js";
+import { presenceOf, withPreset } from "./presets.js";
 import { kindsOf } from "../words/message-kinds.js";
 import { rolesOf } from "../words/roles.js";
 /** @import { DraftLimit, Rung } from "./draft.js" */
+/** @import { Form } from "./form.js" */
 /** @import { Filling } from "./presets.js" */
 
 /** @param {number} index @param {keyof DraftLimit} key @param {string | boolean} value */
@@ -76,19 +77,25 @@ export function moveLimit(index, step) {
   edit((draft) => ([draft.limits[index], draft.limits[to]] = [draft.limits[to], draft.limits[index]]), focus);
 }
 
-// choosePreset fills the draft with a preset. Undo restores the draft from before the first preset.
+// isChosen reports whether the draft is as a preset has filled it, or has the limit that it adds.
+/** @param {Form} form @param {Filling} preset */
+export const isChosen = ({ draft, presets }, preset) => (preset.adds ? presenceOf(draft, preset) === "present" : presets.findLast((one) => !one.preset.adds)?.preset.id === preset.id);
+
+// choosePreset fills the draft with a preset. It does nothing if the preset already fills it.
 /** @param {Filling} preset */
 export function choosePreset(preset) {
   const { form } = state;
-  if (form.busy) return;
+  if (form.busy || (!preset.adds && isChosen(form, preset))) return;
   edit((draft) => Object.assign(draft, withPreset(form, preset)));
-  update((s) => (s.form = { ...s.form, preset: { preset, former: form.preset?.former ?? form.draft } }));
+  update((s) => (s.form = { ...s.form, presets: [...form.presets, { preset, former: form.draft }] }));
 }
 
-// undoPreset restores the draft from before the first preset.
+// undoPreset restores the draft from before the last preset.
 export function undoPreset() {
-  const { preset, former } = state.form.preset;
+  const { presets, busy } = state.form, { preset, former } = presets.at(-1);
+  if (busy) return;
   edit((draft) => Object.assign(draft, former), `preset-${preset.id}`);
+  update((s) => (s.form = { ...s.form, presets: presets.slice(0, -1) }));
 }
 
 /** @param {number} index @param {string} role */

@@ -3,9 +3,9 @@
 // have no errors.
 
 import { t } from "../../text/text.js";
-import { isFixed, lengthFields } from "./draft.js";
+import { fieldsIn, isFixed, lengthFields } from "./draft.js";
 import { leastTimes, mostTimes, parseTimes } from "./times.js";
-import { algorithmOf, fieldsOf, roleFields } from "../words/algorithms.js";
+import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { parseLength } from "../words/lengths.js";
 import { textsOf, wrongNumber, wrongZone } from "../words/typed.js";
 /** @import { Draft, DraftLimit } from "./draft.js" */
@@ -35,7 +35,7 @@ function checkLimit(limit, i, limits, note) {
   const { source } = limit;
   if (limit.isNew || limit.name !== source.name) note(`name-${i}`, wrongName(limit, limits));
   if (limit.title !== (source.title ?? "")) note(`title-${i}`, wrongTitle(limit.title.trim()));
-  checkTexts(fieldsOf({ ...source, per: limit.per }), source, limit.texts, (name) => `${name}-${i}`, note);
+  checkTexts(fieldsIn(limit), source, limit.texts, (name) => `${name}-${i}`, note);
   for (const row of limit.roles) checkTexts(roleFields(source), row.source, row.texts, (name) => `${name}-${i}-${row.role}`, note);
   if (!algorithmOf(source).hasDay) return;
   note(`reset_at-${i}`, wrongTimeOfDay(limit.resetAt));

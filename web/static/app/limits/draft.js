@@ -1,7 +1,7 @@
 // @ts-check
 // The draft of a policy: the texts that a moderator types, and their conversion to a policy.
 
-import { algorithmOf, fieldsOf, roleFields, switchesOf, textFieldsOf } from "../words/algorithms.js";
+import { algorithmOf, fieldsOf, roleFields, switchesOf } from "../words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../words/lengths.js";
 import { isAcrossChannels } from "../words/scopes.js";
 import { numbersOf, textsOf } from "../words/typed.js";
@@ -74,7 +74,7 @@ export function draftLimit(source, id) {
     source,
     name: source.name,
     title: source.title ?? "",
-    texts: textsOf(textFieldsOf(source), source),
+    texts: textsOf(allFields(source), source),
     roles: Object.entries(source.roles ?? {}).map(([role, own]) => draftRole(source, role, own)),
     observes: source.mode === "observe",
     countsThrottled: source.count_throttled ?? false,
@@ -93,8 +93,18 @@ export function draftLimit(source, id) {
 function ticksOf(source) {
   /** @type {Record<string, any>} */
   const values = source;
-  return Object.fromEntries(switchesOf({ ...source, per: "text" }).map((name) => [name, Boolean(values[name])]));
+  return Object.fromEntries(switchesIn({ source, per: "text" }).map((name) => [name, Boolean(values[name])]));
 }
+
+// fieldsIn returns the numbers of a limit that is being edited, and switchesIn what it has or hasn't.
+/** @param {Pick<DraftLimit, "source" | "per">} limit */
+export const fieldsIn = ({ source: { algorithm }, per }) => fieldsOf({ algorithm, per });
+/** @param {Pick<DraftLimit, "source" | "per">} limit */
+export const switchesIn = ({ source: { algorithm }, per }) => switchesOf({ algorithm, per });
+
+// allFields returns the numbers of a limit with those that it has if it is on repeated text.
+/** @param {Api.Limit} source */
+const allFields = (source) => fieldsIn({ source, per: "text" });
 
 // draftRole returns the draft of a role's custom numbers in a limit. Without a source, no number is
 // custom yet.
@@ -110,11 +120,16 @@ export function draftRole(limit, role, source = {}) {
 
 // newLimit returns a limit with the algorithm's initial numbers and a name that no other limit has.
 /** @param {string} algorithm @param {DraftLimit[]} others */
-export function newLimit(algorithm, others) {
-  const taken = new Set(others.map(({ name }) => name));
-  let name = algorithm;
-  for (let n = 2; taken.has(name); n++) name = `${algorithm}-${n}`;
-  return { ...draftLimit({ name, algorithm, ...algorithmOf({ algorithm }).start }, `new ${name}`), isNew: true };
+export const newLimit = (algorithm, others) => addedLimit(/** @type {Api.Limit} */ ({ name: algorithm, algorithm, ...algorithmOf({ algorithm }).start }), others);
+
+// addedLimit returns the draft of a new limit, with a number in its name if another limit has that,
+// or had it when it was added.
+/** @param {Api.Limit} limit @param {DraftLimit[]} others @returns {DraftLimit} */
+export function addedLimit(limit, others) {
+  const taken = new Set(others.flatMap(({ id, name }) => [id, `new ${name}`]));
+  let { name } = limit;
+  for (let n = 2; taken.has(`new ${name}`); n++) name = `${limit.name}-${n}`;
+  return { ...draftLimit({ ...limit, name }, `new ${name}`), isNew: true };
 }
 
 // loadedOf returns the limit as it was loaded, or nothing for a new limit.
@@ -133,8 +148,9 @@ export function draftTowards(policy, wanted) {
   return { ...draftOf(wanted), limits: [...limits, ...gone.map((limit) => ({ ...limit, isRemoved: true }))] };
 }
 
+// towards returns the draft that changes a limit that was loaded, if any, into another one.
 /** @param {Api.Limit | undefined} loaded @param {Api.Limit} wanted @param {string} id */
-function towards(loaded, wanted, id) {
+export function towards(loaded, wanted, id) {
   const draft = draftLimit(wanted, id);
   if (loaded?.algorithm !== wanted.algorithm) return { ...draft, isNew: !loaded };
   return { ...draft, source: loaded, roles: draft.roles.map((row) => ({ ...row, source: loaded.roles?.[row.role] ?? {} })) };
@@ -163,9 +179,10 @@ export function policyOf({ policy, draft }) {
 }
 
 // limitOf returns the limit that a draft describes.
-/** @param {DraftLimit} of @returns {Api.Limit} */
-export function limitOf({ source, name, title, texts, roles, observes, countsThrottled, timezone, resetAt, period, firstDay, per, ticks }) {
-  const { algorithm } = source, fields = fieldsOf({ algorithm, per }), switches = switchesOf({ algorithm, per });
+/** @param {DraftLimit} draft @returns {Api.Limit} */
+export function limitOf(draft) {
+  const { source, name, title, texts, roles, observes, countsThrottled, timezone, resetAt, period, firstDay, per, ticks } = draft;
+  const fields = fieldsIn(draft), switches = switchesIn(draft);
   /** @type {Record<string, any>} */
   const limit = { ...numbersOf(fields, source, texts), name: name.trim() };
   put(limit, "title", title.trim());
@@ -177,7 +194,7 @@ export function limitOf({ source, name, title, texts, roles, observes, countsThr
   put(limit, "period", hasDay && period);
   put(limit, "first_day", hasDay && period === "week" && firstDay);
   put(limit, "per", per !== "user" && per);
-  for (const name of Object.keys(textFieldsOf(source))) if (!fields[name]) delete limit[name];
+  for (const name of Object.keys(allFields(source))) if (!fields[name]) delete limit[name];
   for (const name of Object.keys(ticks)) put(limit, name, switches.includes(name) && ticks[name]);
   const own = roles.map((row) => [row.role, numbersOf(roleFields(source), row.source, row.texts)]);
   put(limit, "roles", own.length > 0 && Object.fromEntries(own));

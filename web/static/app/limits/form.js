@@ -39,8 +39,8 @@ import { followTimes, learnTimes } from "./times.js";
  * @property {Conflict | null} conflict someone else's change in the meantime
  * @property {{revision: Revision, former: Api.Policy} | null} made the last revision saved on this
  *   page, and the policy before it
- * @property {{preset: Filling, former: Draft} | null} preset the preset that filled the draft, if
- *   nothing was edited since, and the draft before it
+ * @property {{preset: Filling, former: Draft}[]} presets the presets chosen since the last edit,
+ *   each with the draft before it
  * @property {Tried | null} tried what became of the Lab's numbers in the address
  * @property {{id: string} | null} focus the element that gets the focus after the last edit
  * @property {Record<string, Part[]>} open the parts of limits' cards that are unfolded, by the
@@ -90,7 +90,7 @@ export async function lastRevision() {
 export function formOf(policy, etag, revision, made, former) {
   const draft = policy && draftOf(policy);
   if (draft) learnTimes(draft);
-  return { policy, etag, revision, draft, errors: {}, problem: "", busy: false, conflict: null, made, preset: null, tried: null, focus: null, open: former?.draft && draft ? stillOpen(former, draft) : {} };
+  return { policy, etag, revision, draft, errors: {}, problem: "", busy: false, conflict: null, made, presets: [], tried: null, focus: null, open: former?.draft && draft ? stillOpen(former, draft) : {} };
 }
 
 // stillOpen returns what is unfolded in another draft: what is unfolded in the limits of the same
@@ -135,7 +135,7 @@ export function edit(change, focus) {
   change(draft);
   followTimes(draft);
   learnTimes(draft);
-  update((s) => (s.form = { ...s.form, draft, errors: errorsOf({ policy: s.form.policy, draft }), problem: "", preset: null, focus: focus ? { id: focus } : null }));
+  update((s) => (s.form = { ...s.form, draft, errors: errorsOf({ policy: s.form.policy, draft }), problem: "", presets: [], focus: focus ? { id: focus } : null }));
 }
 
 export function discard() {

@@ -6,9 +6,9 @@ import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { withAlgorithm } from "./algorithm.js";
 import { setKind } from "./draft-edits.js";
-import { loadedOf } from "./draft.js";
+import { fieldsIn, loadedOf } from "./draft.js";
 import { ruleIn } from "./rule.js";
-import { algorithmNames, algorithmOf, fieldsOf, scopesOf } from "../words/algorithms.js";
+import { algorithmNames, algorithmOf, scopesOf } from "../words/algorithms.js";
 import { ruleOf } from "../words/rules.js";
 import { numbersIn, wrongNumber } from "../words/typed.js";
 /** @import { DraftLimit } from "./draft.js" */
@@ -60,8 +60,8 @@ const isSame = (a, b) => JSON.stringify([a.source, a.texts, a.roles]) === JSON.s
 
 // ruleWith writes the rule of a kind, or the rule of a new limit if a number can't be read.
 /** @param {DraftLimit} kind @param {DraftLimit} limit @param {Form} form */
-function ruleWith({ source, texts }, limit, form) {
-  const { start } = algorithmOf(source), fields = fieldsOf({ ...source, per: limit.per });
-  if (Object.entries(fields).some(([name, field]) => wrongNumber(field, texts[name]))) return ruleOf({ ...source, ...start, per: /** @type {Api.Limit["per"]} */ (limit.per) }, form.draft.timezone.trim());
-  return ruleIn({ ...limit, source }, numbersIn(fields, texts), form);
+function ruleWith(kind, limit, form) {
+  const { source, texts } = kind, shown = { ...limit, source }, fields = fieldsIn(shown);
+  if (Object.entries(fields).some(([name, field]) => wrongNumber(field, texts[name]))) return ruleOf({ ...source, ...algorithmOf(source).start, per: /** @type {Api.Limit["per"]} */ (limit.per) }, form.draft.timezone.trim());
+  return ruleIn(shown, numbersIn(fields, texts), form);
 }

@@ -4,9 +4,10 @@
 import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { setField, setText } from "./draft-edits.js";
+import { fieldsIn } from "./draft.js";
 import { isClear } from "./rule.js";
 import { Choice, LimitField } from "../widgets/field.js";
-import { algorithmOf, fieldsOf, periodNames } from "../words/algorithms.js";
+import { algorithmOf, periodNames } from "../words/algorithms.js";
 import { weekdayName } from "../words/time.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { DraftLimit } from "./draft.js" */
@@ -18,7 +19,7 @@ import { numbersIn } from "../words/typed.js";
 /** @param {CardProps} props */
 export function Numbers({ limit, index, form, fixed }) {
   const { source, texts } = limit;
-  const { choices, hasDay, meaning } = algorithmOf(source), fields = fieldsOf({ ...source, per: limit.per });
+  const { choices, hasDay, meaning } = algorithmOf(source), fields = fieldsIn(limit);
   const effect = isClear(limit, index, form) && meaning(numbersIn(fields, texts), source, form.draft.timezone);
   const error = (/** @type {string} */ field) => form.errors[`${field}-${index}`];
   return html`

@@ -65,7 +65,7 @@ function Limits({ state }) {
       <//>
       <p class="origin muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? t("limits.applies") : mode(form.policy)}</p>
       ${form.tried && html`<${TriedNote} tried=${form.tried} />`}
-      ${mayModerate() && (showsPresets || form.preset) && html`<${PresetChooser} form=${form} />`}
+      ${mayModerate() && (showsPresets || form.presets.length > 0) && html`<${PresetChooser} form=${form} />`}
       <div class="columns">
         <div class="rules">
           <${RoleTimes} form=${form} mayEdit=${mayEdit} />

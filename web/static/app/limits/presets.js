@@ -2,8 +2,9 @@
 // Presets: complete sets of limits and penalties for common kinds of chats.
 
 import { t } from "../../text/text.js";
-import { draftLimit, draftTowards, isFixed, loadedOf } from "./draft.js";
+import { addedLimit, draftLimit, draftTowards, isFixed, limitOf, loadedOf, towards } from "./draft.js";
 import { rolesOf } from "../words/roles.js";
+import { isText } from "../words/scopes.js";
 /** @import { Draft, DraftLimit } from "./draft.js" */
 
 /**
@@ -17,7 +18,7 @@ import { rolesOf } from "../words/roles.js";
 
 /**
  * @typedef {Pick<Preset, "id" | "name" | "limits"> & Partial<Preset> & {adds?: true}} Filling a
- *   preset, or limits without penalties; adds means that the other limits stay
+ *   preset, or limits without penalties; adds means that its limit comes on top of the others
  */
 
 /** @param {number} burst @param {string} refill @param {Api.Limit["roles"]} [roles] @returns {Api.Limit} */
@@ -93,28 +94,55 @@ function withRoles({ roles, ...limit }, known) {
   return own.length > 0 ? { ...limit, roles: Object.fromEntries(own) } : limit;
 }
 
-// withPreset returns the draft with the preset's limits, in place of the others unless it only adds
-// some, and, if it has some, with its penalties. It
-// keeps the mode, the time zone, exemptions, and limits that count across all channels. It also
-// keeps a ladder that only blocks messages, because that is a chat server's.
+// withPreset returns the draft with the preset's limits in place of the others, and with its
+// penalties if it has some. It keeps the mode, the time zone, exemptions, limits on repeated text,
+// and limits that count across all channels. It also keeps a ladder that only blocks messages,
+// because that is a chat server's. A preset that adds a limit keeps all others.
 /** @param {{policy: Api.Policy, draft: Draft}} of @param {Filling} preset @returns {Draft} */
 export function withPreset({ policy, draft }, preset) {
-  if (preset.adds) return { ...draft, limits: preset.limits.reduce((limits, limit) => withLimit(limits, limit, policy), draft.limits) };
-  const fixed = policy.limits.filter(isFixed);
-  const own = preset.limits.map((limit) => ({ ...withRoles(limit, rolesOf(policy)), name: freeName(limit.name, fixed) }));
-  const wanted = { ...policy, limits: [...own, ...fixed], penalties: penaltiesOf(policy, preset) };
+  if (preset.adds) return { ...draft, limits: toggled(draft, preset, policy) };
+  const kept = draft.limits.filter((limit) => isFixed(limit.source) || isText(limit));
+  const taken = kept.flatMap((limit) => [limit.name, loadedOf(policy, limit)?.name]);
+  const own = preset.limits.map((limit) => ({ ...withRoles(limit, rolesOf(policy)), name: freeName(limit.name, taken) }));
+  const filled = draftTowards(policy, { ...policy, limits: own, penalties: penaltiesOf(policy, preset) });
+  const gone = filled.limits.slice(own.length).filter(({ id }) => !kept.some((limit) => limit.id === id));
   const { mode, timezone, exempt, exemptMessages, rungs, lengths } = draft;
-  return { ...draftTowards(policy, wanted), mode, timezone, exempt, exemptMessages, ...(!preset.penalties && { rungs, lengths }) };
+  return { ...filled, limits: [...filled.limits.slice(0, own.length), ...kept, ...gone], mode, timezone, exempt, exemptMessages, ...(!preset.penalties && { rungs, lengths }) };
 }
 
-// withLimit returns the drafts of limits with one more, which replaces one of the same name.
-/** @param {DraftLimit[]} limits @param {Api.Limit} limit @param {Api.Policy} policy @returns {DraftLimit[]} */
-function withLimit(limits, limit, policy) {
-  const own = { ...limit, name: freeName(limit.name, policy.limits.filter(isFixed)) };
-  const place = limits.findIndex(({ name }) => name === own.name), present = limits[place];
-  if (!present) return [...limits, { ...draftLimit(own, `new ${own.name}`), isNew: true }];
-  const draft = { ...draftLimit(own, present.id), isNew: present.isNew }, loaded = loadedOf(policy, present);
-  return limits.map((other, i) => (i !== place ? other : loaded?.algorithm === own.algorithm ? { ...draft, source: loaded } : draft));
+/** @typedef {"absent" | "changed" | "present"} Presence */
+
+// presenceOf says whether a draft has the limit that a preset adds, as the preset makes it.
+/** @param {Draft} draft @param {Filling} preset @returns {Presence} */
+export function presenceOf({ limits }, preset) {
+  const own = ownIn(limits, preset);
+  if (!own || own.isRemoved) return "absent";
+  return isAsMade(own, preset) ? "present" : "changed";
+}
+
+// ownIn returns the limit that a preset has added. It may have been changed or removed since.
+/** @param {DraftLimit[]} limits @param {Filling} preset */
+function ownIn(limits, preset) {
+  const [{ name, per }] = preset.limits;
+  return limits.find((limit) => !limit.isRemoved && isAsMade(limit, preset)) ?? limits.find((limit) => limit.name === name && limit.per === per);
+}
+
+/** @param {DraftLimit} limit @param {Filling} preset */
+const isAsMade = (limit, { limits: [made] }) => effect(limit) === effect(draftLimit(made, ""));
+
+// effect writes what a limit does, whatever its name.
+/** @param {DraftLimit} limit */
+const effect = (limit) => JSON.stringify(limitOf({ ...limit, source: { name: "", algorithm: limit.source.algorithm }, name: "", title: "" }));
+
+// toggled returns limits with the one that a preset adds, as the preset makes it, or without it if
+// they have it already.
+/** @param {Draft} draft @param {Filling} preset @param {Api.Policy} policy */
+function toggled(draft, preset, policy) {
+  const { limits } = draft, [made] = preset.limits, own = ownIn(limits, preset);
+  if (!own) return [...limits, addedLimit(made, limits)];
+  const { title, isNew } = own, isGone = presenceOf(draft, preset) === "present";
+  const next = isGone ? { ...own, isRemoved: true } : { ...towards(loadedOf(policy, own), made, own.id), title, isNew };
+  return limits.map((limit) => (limit === own ? next : limit)).filter((limit) => !limit.isNew || !limit.isRemoved);
 }
 
 /** @param {Api.Policy} policy @param {Filling} preset */
@@ -123,5 +151,5 @@ function penaltiesOf({ penalties: { ladder, ...lengths } }, preset) {
   return { ...lengths, ...preset.penalties, ladder: isServer ? ladder : (preset.penalties?.ladder ?? ladder) };
 }
 
-/** @param {string} name @param {Api.Limit[]} others @returns {string} */
-const freeName = (name, others) => (others.some((other) => other.name === name) ? freeName(`${name}-2`, others) : name);
+/** @param {string} name @param {string[]} taken @returns {string} */
+const freeName = (name, taken) => (taken.includes(name) ? freeName(`${name}-2`, taken) : name);

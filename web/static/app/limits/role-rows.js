@@ -4,10 +4,11 @@
 import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { addRole, removeRole, setRoleText } from "./draft-edits.js";
+import { fieldsIn } from "./draft.js";
 import { isClear, ruleIn } from "./rule.js";
 import { LimitField } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
-import { fieldsOf, roleFields } from "../words/algorithms.js";
+import { roleFields } from "../words/algorithms.js";
 import { capitalised, lowered, roleGroup, roleName, rolesOf } from "../words/roles.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { DraftLimit, DraftRole } from "./draft.js" */
@@ -55,7 +56,7 @@ function Role({ row: { role, texts }, place, limit, index, form, fixed, isExempt
   const fields = roleFields(limit.source);
   const id = /** @param {string} field */ (field) => `${field}-${index}-${role}`;
   const isRight = isClear(limit, index, form) && Object.keys(fields).every((field) => !form.errors[id(field)]);
-  const numbers = { ...numbersIn(fieldsOf({ ...limit.source, per: limit.per }), limit.texts), ...numbersIn(fields, texts) };
+  const numbers = { ...numbersIn(fieldsIn(limit), limit.texts), ...numbersIn(fields, texts) };
   return html`
     <div class="role-row" role="group" aria-label=${name}>
       <p class="role-rule">${isRight && !isExempt ? rich("limits.role-rule", { role: group, rule: lowered(ruleIn(limit, numbers, form)) }) : group}</p>

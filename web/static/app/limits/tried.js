@@ -7,9 +7,9 @@ import { linkTo } from "../core/route.js";
 import { mayModerate, state, update } from "../core/state.js";
 import { withAlgorithm } from "./algorithm.js";
 import { wrongTimeOfDay } from "./draft-errors.js";
-import { draftLimit, isFixed, loadedOf } from "./draft.js";
+import { draftLimit, fieldsIn, isFixed, loadedOf, switchesIn } from "./draft.js";
 import { edit } from "./form.js";
-import { algorithmNames, algorithmOf, fieldsOf, scopesOf, switchesOf } from "../words/algorithms.js";
+import { algorithmNames, algorithmOf, scopesOf } from "../words/algorithms.js";
 import { lengthText, nanoseconds, parseLength } from "../words/lengths.js";
 import { readLimit } from "../words/limit-text.js";
 import { wrongNumber, wrongZone } from "../words/typed.js";
@@ -99,7 +99,7 @@ function algorithmFor({ values }) {
 // write types a value into the draft of a limit, or returns what is wrong with it.
 /** @param {DraftLimit} limit @param {string} key @param {string} value @param {string} zone */
 function write(limit, key, value, zone) {
-  const { choices, hasDay, name } = algorithmOf(limit.source), fields = fieldsOf({ ...limit.source, per: limit.per });
+  const { choices, hasDay, name } = algorithmOf(limit.source), fields = fieldsIn(limit);
   /** @param {string} error */
   const refused = (error) => error && t("limits.tried-value", { key, value: clip(value), problem: error });
   if (Object.hasOwn(fields, key)) {
@@ -109,7 +109,7 @@ function write(limit, key, value, zone) {
     return refused(error);
   }
   if (key === "per") return refused(wrongChoice(scopesOf(limit.source), value)) || void (limit.per = value);
-  if (switchesOf({ ...limit.source, per: limit.per }).includes(key) && (value === "true" || value === "false")) limit.ticks[key] = value === "true";
+  if (switchesIn(limit).includes(key) && (value === "true" || value === "false")) limit.ticks[key] = value === "true";
   else if (key === "count_throttled" && (value === "true" || value === "false")) limit.countsThrottled = value === "true";
   else if (hasDay && key === "timezone") return refused(wrongZone(value)) || void (limit.timezone = value === zone ? limit.timezone : value);
   else if (hasDay && key === "reset_at") return refused(wrongTimeOfDay(value)) || void (limit.resetAt = value);

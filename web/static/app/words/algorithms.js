@@ -222,10 +222,6 @@ export function fieldsOf({ algorithm, per }) {
   return { ...fields, ...Object.fromEntries(textParametersOf({ algorithm, per }, "count").map((parameter) => [parameter.name, textField(parameter)])) };
 }
 
-// textFieldsOf returns the numbers that a limit of an algorithm has if it is on repeated text.
-/** @param {{algorithm: string}} limit @returns {Fields} */
-export const textFieldsOf = ({ algorithm }) => fieldsOf({ algorithm, per: "text" });
-
 /** @param {Parameter} parameter @returns {Field} */
 const textField = (parameter) => ({ ...fieldOf(parameter), unit: t("rules.unit-characters"), isRare: false, usual: parameter.suggested });
 

@@ -22,7 +22,7 @@ const yesNo = (value) => (value ? t("rules.yes") : t("rules.no"));
 const writerOf = (known) => (/** @type {string} */ value) => known[value] ?? value;
 
 const modes = table({ observe: "rules.mode-observe", enforce: "rules.mode-enforce" });
-const scopes = table({ user: "rules.scope-user", "user-everywhere": "rules.scope-user-everywhere", channel: "rules.scope-channel", everywhere: "rules.scope-everywhere", "user-text": "rules.scope-user-text", text: "rules.scope-text" });
+const scopes = table({ user: "rules.scope-user", "user-everywhere": "rules.scope-user-everywhere", channel: "rules.scope-channel", everywhere: "rules.scope-everywhere", "user-text": "rules.per-user-text", text: "rules.per-text" });
 
 // labels maps the last part of a key to its label.
 /** @type {Record<string, string>} */

@@ -70,11 +70,14 @@ export function wrongNumber(field, typed) {
   return error && field.mayBeEmpty ? sentences(error, t("rules.leave-empty")) : error;
 }
 
+const huge = 2 ** 30; // a bound that nobody needs to know
+
 /** @param {Bounds} of @param {string} text */
 function wrongCount({ least, most }, text) {
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < least) return t("rules.wrong-count", { least });
-  return number > most ? t("rules.too-much", { most }) : "";
+  if (/^\d+$/.test(text) && number >= least && number <= most) return "";
+  if (most < huge) return t("rules.wrong-range", { least, most });
+  return number > most ? t("rules.too-much", { most }) : t("rules.wrong-count", { least });
 }
 
 /** @param {Bounds} of @param {string} text */
