@@ -89,7 +89,7 @@ func parseEntryFilter(r *http.Request) (wanted journal.EntryFilter, form format,
 
 var entryColumns = []string{
 	"entry", "at", "channel", "user_id", "login", "display_name", "limit", "penalty", "action", "result", "reason", "reported_at", "strikes", "cost",
-	"may_speak_at", "reset_at", "message_id", "text",
+	"may_speak_at", "reset_at", "message_id", "text", "repeat_times", "repeat_people", "repeat_window",
 }
 
 // entryRows returns the next entries as rows of entryColumns.
@@ -102,10 +102,14 @@ func (h *archive) entryRows(r *http.Request, wanted *journal.EntryFilter) ([][]s
 	for i, e := range entries {
 		wanted.Before = e.ID
 		o := e.Outcome
+		var times, people string
+		if e.Repeats != (journal.Repeats{}) {
+			times, people = strconv.Itoa(e.Repeats.Times), strconv.Itoa(e.Repeats.People)
+		}
 		rows[i] = []string{
 			strconv.FormatInt(int64(e.ID), 10), formatTime(e.At), escapeCell(e.ChannelID), escapeCell(e.UserID), escapeCell(e.Login), escapeCell(e.DisplayName), escapeCell(e.Limit),
 			e.Penalty.String(), journal.Action(o.Action).String(), string(o.Result), escapeCell(o.Reason), formatTime(o.At), strconv.Itoa(e.Strikes), strconv.Itoa(e.Cost),
-			formatTime(e.MaySpeakAt.Time), formatTime(e.ResetAt), escapeCell(e.MessageID), escapeCell(e.Text),
+			formatTime(e.MaySpeakAt.Time), formatTime(e.ResetAt), escapeCell(e.MessageID), escapeCell(e.Text), times, people, e.Repeats.Window,
 		}
 	}
 	return rows, nil

@@ -91,8 +91,12 @@ func TestJournal_Refused(t *testing.T) {
 // An export has all matching entries, over several pages.
 func TestJournal_Export(t *testing.T) {
 	d := dash(t)
+	var repeats journal.Repeats // of the message that is written next
+	d.store.RecordRepeats(func(chatguard.EntryID) journal.Repeats { return repeats })
 	d.say(berta, 3)
+	repeats = journal.Repeats{Times: 4, People: 37, Window: "30s"}
 	hostile := d.write(berta, `=HYPERLINK("http://example.org","hello")`)
+	repeats = journal.Repeats{}
 	d.reportOutcome(hostile, journal.Failed, "-1 is no answer")
 	const many = 2*csvPage + 5
 	d.say(berta, many-1)
@@ -110,11 +114,14 @@ func TestJournal_Export(t *testing.T) {
 	for name, want := range map[string]string{
 		"entry": fmt.Sprint(hostile.EntryID), "at": hostile.At.UTC().Format(time.RFC3339Nano), "channel": channelID, "user_id": berta.ID, "login": "berta",
 		"limit": "burst", "penalty": "delete", "action": "delete", "result": "failed", "reason": "'-1 is no answer", "strikes": "1", "cost": "1",
-		"text": `'=HYPERLINK("http://example.org","hello")`,
+		"text": `'=HYPERLINK("http://example.org","hello")`, "repeat_times": "4", "repeat_people": "37", "repeat_window": "30s",
 	} {
 		if got := column(t, append(rows[:1:1], last...), name)[0]; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+	if !slices.Equal(rows[1][len(entryColumns)-3:], []string{"", "", ""}) {
+		t.Errorf("without repeats: %q", rows[1])
 	}
 }
 

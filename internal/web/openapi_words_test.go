@@ -9,6 +9,7 @@ var meanings = map[string]string{
 	"same_text":           "The same number for messages with the same text, as the lane's first limit on repeated text compares them. Left out if it has none, or doesn't count the message.",
 	"without_text":        "Messages that have no text on record. Limits on repeated text don't count them. Left out if there are none, or no such limits.",
 	"repeats":             "How often the text was written that a limit on repeated text throttled; left out for other limits. times: by this user in the window, this message included. people: users who wrote it in the last ten minutes, this one included.",
+	"same_again":          "When the user may write their last throttled message again; left out if no limit on repeated text throttles it now. Another message may pass earlier.",
 	"skew_ms":             "The maximum difference of two nodes' clocks.",
 	"conflicts":           "Swaps that found other rows, because another node was first.",
 	"error_ms":            "How far the node's idea of the server's clock may be off.",

@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/limitinfo"
 	"github.com/chatguard/chatguard/shared"
@@ -43,6 +44,9 @@ type card struct {
 	// SameText are the limits on repeated text that can throttle the user, with the numbers for the
 	// user's roles. The user has no usage of them: each text has one.
 	SameText []chatguard.Limit `json:"same_text"`
+	// SameAgain says when the user's last throttled message may be written again; nil if no limit
+	// on repeated text throttles it now.
+	SameAgain *live.SameAgain `json:"same_again,omitempty"`
 
 	Override chatguard.UserOverride `json:"override"` // in this channel
 	// OverrideETag is the ETag of the user's override in this channel.
@@ -91,6 +95,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	c.DayEnds = dayEnd(policy, c.Limits, c.Timezone, h.guard.Now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Limits)
 	c.SameText, _ = inner.TextLimits(h.guard, channel, c.Roles)
+	c.SameAgain = h.channels.model.SameAgain(r.Context(), channel, user, c.Roles)
 	return problem.WriteJSON(w, c)
 }
 

@@ -10,7 +10,7 @@ import { reasonWords } from "../static/app/words/reasons.js";
 import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
 import { banWords, liftNames, liftQuestion, liftWords, silenceDone, silenceWords, timeoutsByLength, timeoutWords } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
-import { repeatsWords } from "../static/app/words/repeats.js";
+import { repeatsBrief, repeatsWords } from "../static/app/words/repeats.js";
 import { loadTexts } from "../testing/texts.js";
 import { at, viewText } from "../view-text.js";
 
@@ -210,4 +210,6 @@ test("repeats: how often a text was written, and by how many", () => {
   assert.equal(repeatsWords({ times: 4, people: 37, window: "30s" }), "4 times by them in 30 seconds; 37 people wrote it in 10 minutes");
   assert.equal(repeatsWords({ times: 1, people: 1200, window: "1m30s" }), "1,200 people wrote it in 10 minutes");
   assert.equal(repeatsWords({ times: 2, people: 1, window: "1m" }), "2 times by them in 1 minute");
+  const brief = [[4, 37], [1, 1200], [2, 1], [1, 1]].map(([times, people]) => repeatsBrief({ times, people, window: "30s" }));
+  assert.deepEqual(brief, ["4×, 37 people", "1,200 people", "2×", "1×"]);
 });

@@ -18,13 +18,11 @@ func (m *Model) judgeAgain(channel string, now time.Time) {
 	}
 }
 
-// judgeRow makes the Guard judge one user again. It never waits, except with exact sharing: then it
+// judgeRow makes the Guard judge the last message of one user again. It never waits, except with exact sharing: then it
 // reads the user's row in the store, which bounds that time itself. It needs no context, because
 // whatever called it has already happened.
 func (m *Model) judgeRow(r row, now time.Time) {
-	e, err := limitinfo.Explain(context.Background(), m.opts.Guard, chatguard.Message{
-		ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.Roles}, SentAt: now, Cost: r.cost,
-	})
+	e, err := limitinfo.Explain(context.Background(), m.opts.Guard, r.again(r.Roles, now))
 	if err != nil {
 		return // the row is removed when its time is up
 	}

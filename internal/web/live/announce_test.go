@@ -36,7 +36,7 @@ func TestChanged_NeverWaits(t *testing.T) {
 // that reports none.
 func TestAmended_TimeoutInOtherChatIsOver(t *testing.T) {
 	m, now := newModel(t), time.Now()
-	m.board.put(entry(1, "a", now.Add(-time.Minute), 0), "", nil, 1, now)
+	m.board.put(entry(1, "a", now.Add(-time.Minute), 0), "", chatguard.Message{Cost: 1}, now)
 	m.board.assume(rowKey{channelID, "a"}, &journal.Silence{At: now, Until: now.Add(time.Second)}, now)
 	m.board.settle(m.board.rows[rowKey{channelID, "a"}], now.Add(time.Second))
 	m.Amended(channelID, "a")

@@ -49,8 +49,8 @@ func (b *board) len(channel string) int {
 	return b.sizes[channel]
 }
 
-// put records a throttled message. color and roles are its author's. now is the current time.
-func (b *board) put(e journal.Entry, color string, roles chatguard.Roles, cost int, now time.Time) {
+// put records a throttled message m with its entry. color is its author's. now is the current time.
+func (b *board) put(e journal.Entry, color string, m chatguard.Message, now time.Time) {
 	// The policy may have lost the limit since.
 	sameText := e.Repeats != (journal.Repeats{}) || b.isText != nil && b.isText(e.ChannelID, e.Limit)
 	b.mu.Lock()
@@ -66,10 +66,10 @@ func (b *board) put(e journal.Entry, color string, roles chatguard.Roles, cost i
 		r.First = e.At
 	}
 	delete(b.entries, r.Outcome.Entry)
-	r.setEntry(e, color, roles)
+	r.setEntry(e, color, m.User.Roles)
 	r.SameText = sameText
 	r.limit(e.MaySpeakAt.Time)
-	r.cost = cost
+	r.cost, r.print = m.Cost, m.Print
 	b.rows[r.key()], b.entries[e.ID] = r, r
 	b.settle(r, now)
 	if len(b.rows) > MaxRows {
@@ -115,6 +115,7 @@ func (b *board) report(o journal.Outcome) {
 // judge replaces the row's verdict with a newer one, unless the user has sent another message
 // since. A user who is not throttled remains so until their next message.
 func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
+	sameText := b.isText != nil && b.isText(seen.Channel, v.Limit)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.rows[seen.key()]
@@ -128,7 +129,8 @@ func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
 	case !v.Throttled():
 		b.release(r, now)
 	default:
-		r.judge(v)
+		r.Limit, r.Observed, r.SameText = v.Limit, v.Observed, sameText // the outcome of the last message stays
+		r.limit(journal.MaySpeakAt(v))
 		b.settle(r, now)
 	}
 }

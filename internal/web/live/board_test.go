@@ -14,9 +14,9 @@ import (
 
 func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, 10*time.Second), "", nil, 1, noon)
-	b.put(entry(2, "b", noon, 20*time.Second), "", nil, 1, noon)
-	b.put(entry(3, "a", noon.Add(time.Second), 9*time.Second), "", nil, 1, noon.Add(time.Second))
+	b.put(entry(1, "a", noon, 10*time.Second), "", chatguard.Message{Cost: 1}, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), "", chatguard.Message{Cost: 1}, noon)
+	b.put(entry(3, "a", noon.Add(time.Second), 9*time.Second), "", chatguard.Message{Cost: 1}, noon.Add(time.Second))
 	if rows := b.list(channelID, isHeld); len(rows) != 2 || rows[0].Count != 2 || !rows[0].Since.Equal(noon) {
 		t.Errorf("rows %+v", rows)
 	}
@@ -40,11 +40,11 @@ func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 // not, and that pages are told.
 func TestBoard_Forget(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, 10*time.Second), "", nil, 1, noon)
-	b.put(entry(2, "b", noon, 20*time.Second), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, 10*time.Second), "", chatguard.Message{Cost: 1}, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), "", chatguard.Message{Cost: 1}, noon)
 	other := entry(3, "a", noon, 30*time.Second)
 	other.ChannelID = "other"
-	b.put(other, "", nil, 1, noon)
+	b.put(other, "", chatguard.Message{Cost: 1}, noon)
 	b.expire(noon.Add(15 * time.Second))
 	b.takeChanges()
 	b.forget("a")
@@ -68,7 +68,7 @@ func TestBoard_RowStaysAfterWait(t *testing.T) {
 		b := newBoard()
 		e := entry(1, "a", noon, 10*time.Second)
 		e.Text, e.MessageID = strings.Repeat("é", maxRowText), "m1"
-		b.put(e, "#1e90ff", chatguard.Roles{roles.VIP}, 1, noon)
+		b.put(e, "#1e90ff", chatguard.Message{Cost: 1, User: chatguard.User{Roles: chatguard.Roles{roles.VIP}}}, noon)
 		if r := b.list("", isHeld); len(r) != 1 || r[0].Color != "#1e90ff" || !r[0].Roles.Has(roles.VIP) || r[0].MessageID != "m1" || len(r[0].Text) > maxRowText {
 			t.Errorf("%s: rows %+v", name, r)
 		}
@@ -98,7 +98,7 @@ func TestBoard_RowStaysAfterWait(t *testing.T) {
 // A long wait outlasts Recent, and the row then leaves at once.
 func TestBoard_LongWaitOutlastsRecent(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Hour), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, time.Hour), "", chatguard.Message{Cost: 1}, noon)
 	b.expire(noon.Add(time.Hour - 1))
 	if b.len("") != 1 {
 		t.Error("the row left too early")
@@ -113,7 +113,7 @@ func TestBoard_TotalSpansWaits(t *testing.T) {
 	b := newBoard()
 	for i := range 3 {
 		at := noon.Add(time.Duration(i) * time.Minute)
-		b.put(entry(int64(i+1), "a", at, time.Second), "", nil, 1, at)
+		b.put(entry(int64(i+1), "a", at, time.Second), "", chatguard.Message{Cost: 1}, at)
 		b.expire(at.Add(time.Second))
 	}
 	if r := b.list("", isAny)[0]; r.Count != 1 || r.Total != 3 || !r.First.Equal(noon) || r.Held {
@@ -124,7 +124,7 @@ func TestBoard_TotalSpansWaits(t *testing.T) {
 // A change of someone who is no longer throttled changes the strikes but does not hold them again.
 func TestBoard_JudgedLaterKeepsState(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Second), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, time.Second), "", chatguard.Message{Cost: 1}, noon)
 	b.expire(noon.Add(time.Second))
 	seen, _ := b.find(channelID, "a")
 	b.judge(seen, chatguard.Verdict{RetryAfter: time.Hour, Limit: "other", Strikes: 7}, noon.Add(time.Second))
@@ -137,7 +137,7 @@ func TestBoard_JudgedLaterKeepsState(t *testing.T) {
 // other way round.
 func TestBoard_JudgedSaysWhetherLimitIsEnforced(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Hour), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, time.Hour), "", chatguard.Message{Cost: 1}, noon)
 	for _, observed := range []bool{true, false} {
 		seen, _ := b.find(channelID, "a")
 		b.judge(seen, chatguard.Verdict{At: noon, RetryAfter: time.Hour, Limit: "burst", Allowed: observed, Observed: observed}, noon)
@@ -155,12 +155,12 @@ func TestBoard_EvictsPastFirst(t *testing.T) {
 		if i%2 == 1 {
 			wait = time.Second
 		}
-		b.put(entry(int64(i+1), fmt.Sprint(i), noon.Add(time.Duration(i)), wait), "", nil, 1, noon)
+		b.put(entry(int64(i+1), fmt.Sprint(i), noon.Add(time.Duration(i)), wait), "", chatguard.Message{Cost: 1}, noon)
 	}
 	later := noon.Add(time.Minute)
 	b.expire(later)
 	for i := range MaxRows / 2 {
-		b.put(entry(int64(MaxRows+i+1), fmt.Sprint("new", i), later, time.Second), "", nil, 1, later)
+		b.put(entry(int64(MaxRows+i+1), fmt.Sprint("new", i), later, time.Second), "", chatguard.Message{Cost: 1}, later)
 		if _, ok := b.find(channelID, fmt.Sprint(2*i+1)); ok {
 			t.Fatalf("the user who was throttled longest ago stayed at %d", i)
 		}
@@ -168,7 +168,7 @@ func TestBoard_EvictsPastFirst(t *testing.T) {
 	if n := b.len(""); n != MaxRows || len(b.rows) != MaxRows || len(b.past) != 0 {
 		t.Fatalf("%d throttled, %d rows", n, len(b.rows))
 	}
-	b.put(entry(1_000_000, "last", later, time.Minute), "", nil, 1, later)
+	b.put(entry(1_000_000, "last", later, time.Minute), "", chatguard.Message{Cost: 1}, later)
 	if _, ok := b.find(channelID, "0"); !ok || len(b.rows) != MaxRows {
 		t.Errorf("%d rows; the user who waits longest was evicted", len(b.rows))
 	}
@@ -176,9 +176,9 @@ func TestBoard_EvictsPastFirst(t *testing.T) {
 
 func TestBoard_LongWaitDelaysNobodyElse(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, 10*time.Second), "", nil, 1, noon)
-	b.put(entry(2, "b", noon, 20*time.Second), "", nil, 1, noon)
-	b.put(entry(3, "a", noon, 30*time.Second), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, 10*time.Second), "", chatguard.Message{Cost: 1}, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), "", chatguard.Message{Cost: 1}, noon)
+	b.put(entry(3, "a", noon, 30*time.Second), "", chatguard.Message{Cost: 1}, noon)
 	b.expire(noon.Add(20 * time.Second))
 	if rows := b.list("", isHeld); len(rows) != 1 || rows[0].UserID != "a" {
 		t.Errorf("rows %+v", rows)
@@ -187,9 +187,9 @@ func TestBoard_LongWaitDelaysNobodyElse(t *testing.T) {
 
 func TestBoard_ReturningUserCountsFromOne(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Second), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, time.Second), "", chatguard.Message{Cost: 1}, noon)
 	later := noon.Add(2 * time.Second)
-	b.put(entry(2, "a", later, time.Second), "", nil, 1, later)
+	b.put(entry(2, "a", later, time.Second), "", chatguard.Message{Cost: 1}, later)
 	if r := b.list("", isHeld)[0]; r.Count != 1 || !r.Since.Equal(later) {
 		t.Errorf("row %+v", r)
 	}
@@ -199,7 +199,7 @@ func TestBoard_NeverAllowedLeavesAfterMinute(t *testing.T) {
 	b := newBoard()
 	e := entry(1, "a", noon, 0)
 	e.MaySpeakAt = journal.OptionalTime{}
-	b.put(e, "", nil, 5, noon)
+	b.put(e, "", chatguard.Message{Cost: 5}, noon)
 	if r := b.list("", isHeld)[0]; !r.Never {
 		t.Errorf("row %+v", r)
 	}
@@ -211,8 +211,8 @@ func TestBoard_NeverAllowedLeavesAfterMinute(t *testing.T) {
 
 func TestBoard_LastOutcomeCounts(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Minute), "", nil, 1, noon)
-	b.put(entry(2, "a", noon, time.Minute), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, time.Minute), "", chatguard.Message{Cost: 1}, noon)
+	b.put(entry(2, "a", noon, time.Minute), "", chatguard.Message{Cost: 1}, noon)
 	b.report(journal.Outcome{Entry: 1, Result: journal.Failed})
 	b.report(journal.Outcome{Entry: 2, Result: journal.Done})
 	b.report(journal.Outcome{Entry: 9, Result: journal.Failed})
@@ -224,9 +224,9 @@ func TestBoard_LastOutcomeCounts(t *testing.T) {
 func TestBoard_Bounded(t *testing.T) {
 	b := newBoard()
 	for i := range MaxRows + 5 {
-		b.put(entry(int64(i+1), fmt.Sprint(i), noon, time.Hour-time.Duration(i)), "", nil, 1, noon)
+		b.put(entry(int64(i+1), fmt.Sprint(i), noon, time.Hour-time.Duration(i)), "", chatguard.Message{Cost: 1}, noon)
 	}
-	b.put(entry(1_000_000, "longest", noon, 2*time.Hour), "", nil, 1, noon)
+	b.put(entry(1_000_000, "longest", noon, 2*time.Hour), "", chatguard.Message{Cost: 1}, noon)
 	rows := b.list("", isHeld)
 	if len(rows) != MaxRows || len(b.entries) != MaxRows {
 		t.Fatalf("%d rows, %d entries", len(rows), len(b.entries))
@@ -238,7 +238,7 @@ func TestBoard_Bounded(t *testing.T) {
 
 func TestBoard_EarlierAllowedMessageRemovesNobody(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Minute), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, time.Minute), "", chatguard.Message{Cost: 1}, noon)
 	b.allow(channelID, "a", noon.Add(-1))
 	b.allow("another", "a", noon.Add(1))
 	if b.len(channelID) != 1 {
@@ -255,7 +255,7 @@ func TestBoard_RetainsNoLines(t *testing.T) {
 	e := entry(1, line[:2], noon, time.Minute)
 	e.ChannelID, e.Login, e.DisplayName, e.MessageID, e.Text = line[2:4], line[4:8], line[8:16], line[16:18], line[18:20]
 	b := newBoard()
-	b.put(e, line[20:27], nil, 1, noon)
+	b.put(e, line[20:27], chatguard.Message{Cost: 1}, noon)
 	start := uintptr(unsafe.Pointer(unsafe.StringData(line)))
 	for key, r := range b.rows {
 		for _, kept := range []string{key.channel, key.user, r.Channel, r.UserID, r.Login, r.DisplayName, r.MessageID, r.Text, r.Color} {

@@ -157,7 +157,9 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 		if m.opts.Repeats != nil {
 			e.Repeats = m.opts.Repeats(e.ID)
 		}
-		m.board.put(e, color, msg.User.Roles, msg.Cost, now)
+		print := v.Print
+		msg.Print = &print
+		m.board.put(e, color, msg, now)
 		m.assumeSilence(&e, now)
 	} else {
 		m.board.allow(v.ChannelID, v.UserID, v.At)
@@ -190,7 +192,7 @@ func (m *Model) Preload(entries []journal.Entry) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range entries {
-		m.board.put(entries[i], "", nil, 0, now)
+		m.board.put(entries[i], "", chatguard.Message{}, now)
 		m.assumeSilence(&entries[i], now)
 	}
 	m.judgeAgain("", now)

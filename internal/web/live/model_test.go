@@ -2,6 +2,7 @@ package live
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,35 +40,83 @@ func newModel(t testing.TB) *Model {
 	})
 }
 
-// A row says that its wait is only for the same message, until the user is judged without a text.
+// A row says that its wait is only for the same message, also after the user is judged again. Of a
+// message from before the start, only the text would say that.
 func TestModel_RepeatedText(t *testing.T) {
 	m := newModel(t)
+	usual := m.opts.Guard.Policy()
+	setLimits(t, m, append(usual.Limits, copies())...)
+	now := m.opts.Guard.Now()
+	say(t, m, "a", "the same text again", now)
+	say(t, m, "a", "the same text again", now.Add(time.Second))
+	preloaded, removed := entry(2, "b", now, time.Minute), entry(3, "c", now, time.Minute)
+	preloaded.Limit, removed.Limit, removed.Repeats = "copies", "removed", journal.Repeats{Times: 2, People: 1, Window: "30s"}
+	m.board.put(preloaded, "", chatguard.Message{}, now)
+	m.board.put(removed, "", chatguard.Message{}, now)
+	want := func(when string, held ...string) {
+		t.Helper()
+		for _, row := range m.Throttled(channelID, Recent) {
+			if row.Held != slices.Contains(held, row.UserID) || row.Held && !row.SameText {
+				t.Errorf("%s: %s is throttled: %t, with the same text: %t", when, row.UserID, row.Held, row.SameText)
+			}
+		}
+	}
+	want("at first", "a", "b", "c")
+	m.Amended(channelID, "a")
+	m.judgeAgain(channelID, now)
+	want("judged again", "a")
+	setLimits(t, m, usual.Limits...)
+	m.judgeAgain(channelID, now)
+	want("without the limit")
+}
+
+// A message that was throttled for its text still waits if the user has written another one since.
+func TestModel_SameAgain(t *testing.T) {
+	m := newModel(t)
+	setLimits(t, m, copies())
+	now := m.opts.Guard.Now()
+	want := func(when string, until time.Time) {
+		t.Helper()
+		if got := m.SameAgain(t.Context(), channelID, "a", nil); (got != nil) != !until.IsZero() || got != nil && (got.Limit != "copies" || !got.MaySpeakAt.Equal(until)) {
+			t.Errorf("%s: %+v, want %s", when, got, until)
+		}
+	}
+	say(t, m, "a", "the same text again", now)
+	want("before a throttled message", time.Time{})
+	say(t, m, "a", "the same text again", now.Add(time.Second))
+	want("throttled", now.Add(time.Hour))
+	say(t, m, "a", "another text, which passes", now.Add(2*time.Second))
+	want("after another message", now.Add(time.Hour))
+	observing := copies()
+	observing.Mode = chatguard.ModeObserve
+	setLimits(t, m, observing)
+	want("observed", time.Time{})
+	setLimits(t, m)
+	want("without the limit", time.Time{})
+}
+
+// copies is a limit that throttles the second message with a text.
+func copies() chatguard.Limit {
+	l := chatguard.SlidingLogLimit("copies", 1, time.Hour)
+	l.Per = chatguard.PerUserText
+	return l
+}
+
+func setLimits(t *testing.T, m *Model, limits ...chatguard.Limit) {
+	t.Helper()
 	p := m.opts.Guard.Policy()
-	copies := chatguard.SlidingLogLimit("copies", 1, time.Hour)
-	copies.Per = chatguard.PerUserText
-	p.Limits = append(p.Limits, copies)
-	if err := m.opts.Guard.SetPolicy(p); err != nil {
+	if p.Mode, p.Limits = chatguard.ModeEnforce, limits; m.opts.Guard.SetPolicy(p) != nil {
+		t.Fatal("the policy is refused")
+	}
+}
+
+// say judges a message, and tells the Model.
+func say(t *testing.T, m *Model, user, text string, at time.Time) {
+	t.Helper()
+	msg := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: user}, Text: text, SentAt: at}
+	v, err := m.opts.Guard.Check(t.Context(), msg)
+	if err != nil {
 		t.Fatal(err)
 	}
-	now := m.opts.Guard.Now()
-	copied := entry(1, "a", now, time.Minute)
-	copied.Limit = "copies"
-	removed := entry(3, "c", now, time.Minute)
-	removed.Limit, removed.Repeats = "removed", journal.Repeats{Times: 2, People: 1, Window: "30s"}
-	m.Preload([]journal.Entry{entry(2, "b", now, time.Minute)})
-	m.board.put(copied, "", nil, 1, now)
-	m.board.put(removed, "", nil, 1, now)
-	for _, row := range m.Throttled(channelID, Recent) {
-		if row.SameText != (row.UserID != "b") {
-			t.Errorf("%s: same text %t", row.UserID, row.SameText)
-		}
-	}
-	m.Amended(channelID, "a")
-	m.Amended(channelID, "c")
-	m.judgeAgain(channelID, now)
-	for _, row := range m.Throttled(channelID, Recent) {
-		if row.Held {
-			t.Errorf("%s is throttled whatever they write", row.UserID)
-		}
-	}
+	m.Observe(msg, v)
 }

@@ -20,11 +20,11 @@ func TestBoard_Newest(t *testing.T) {
 		b := newBoard()
 		seconds := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 12).Draw(t, "seconds")
 		for i, s := range seconds {
-			b.put(entry(int64(i+1), fmt.Sprint("u", i), noon.Add(time.Duration(s)*time.Second), time.Duration(i%3)*time.Second), "", nil, 1, noon.Add(time.Duration(s)*time.Second))
+			b.put(entry(int64(i+1), fmt.Sprint("u", i), noon.Add(time.Duration(s)*time.Second), time.Duration(i%3)*time.Second), "", chatguard.Message{Cost: 1}, noon.Add(time.Duration(s)*time.Second))
 		}
 		other := entry(99, "else", noon, time.Hour)
 		other.ChannelID = "8"
-		b.put(other, "", nil, 1, noon)
+		b.put(other, "", chatguard.Message{Cost: 1}, noon)
 		b.expire(noon.Add(3 * time.Second))
 		isWanted := func(t *Throttled) bool { return t.UserID != "u2" }
 		want, wantHeld := b.list(channelID, isWanted), 0
@@ -98,7 +98,7 @@ func BenchmarkOverlay(b *testing.B) {
 			m := newModel(b)
 			now := m.opts.Guard.Now()
 			for i := range users {
-				m.board.put(entry(int64(i+1), fmt.Sprint(i), now, time.Hour), "", nil, 1, now)
+				m.board.put(entry(int64(i+1), fmt.Sprint(i), now, time.Hour), "", chatguard.Message{Cost: 1}, now)
 			}
 			channel := m.Channels()[0]
 			for b.Loop() {

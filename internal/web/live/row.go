@@ -15,7 +15,8 @@ type rowKey struct{ channel, user string }
 // row is a user on the board, with the data needed to judge them again.
 type row struct {
 	Throttled
-	cost int
+	cost  int                  // of the last message
+	print *chatguard.TextPrint // likewise; nil if it is unknown
 	// limited is whether a limit throttles the user. limitEnds is when it lets them write; the zero
 	// time means never.
 	limited   bool
@@ -27,15 +28,14 @@ type row struct {
 
 func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 
+// again returns the last message, written again by a user with these roles.
+func (r *row) again(roles chatguard.Roles, now time.Time) chatguard.Message {
+	return chatguard.Message{ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: roles}, SentAt: now, Cost: r.cost, Print: r.print}
+}
+
 // limit records that a limit throttles the user until a time; the zero time means that waiting
 // never helps.
 func (r *row) limit(until time.Time) { r.limited, r.limitEnds = true, until }
-
-// judge replaces the user's verdict with the current one. It keeps the outcome of the last message.
-func (r *row) judge(v chatguard.Verdict) {
-	r.Limit, r.Observed, r.SameText = v.Limit, v.Observed, false // judged without a text
-	r.limit(journal.MaySpeakAt(v))
-}
 
 // limitLeaves returns when the row no longer counts as throttled by a limit.
 func (r *row) limitLeaves() time.Time { return journal.ThrottledUntil(r.At, r.limitEnds) }

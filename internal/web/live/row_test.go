@@ -50,7 +50,7 @@ func TestRow_SaysWhenUserMayWrite(t *testing.T) {
 				id++
 				e := entry(id, "a", now, seconds("wait", 900))
 				u.at, u.limitEnds, u.limited = now, e.MaySpeakAt.Time, true
-				b.put(e, "", nil, 1, now)
+				b.put(e, "", chatguard.Message{Cost: 1}, now)
 			},
 			"allowed": func(*rapid.T) {
 				u.limited = false
@@ -137,7 +137,7 @@ func TestBoard_SilencedUserWithoutMessage(t *testing.T) {
 // silences the user, a shorter one doesn't replace it, and an allowed message ends it.
 func TestBoard_AssumedSilence(t *testing.T) {
 	b, key := newBoard(), rowKey{channelID, "a"}
-	b.put(entry(1, "a", noon, time.Second), "", nil, 1, noon)
+	b.put(entry(1, "a", noon, time.Second), "", chatguard.Message{Cost: 1}, noon)
 	b.assume(key, &journal.Silence{At: noon, Until: noon.Add(time.Hour)}, noon)
 	b.assume(key, &journal.Silence{At: noon, Until: noon.Add(time.Minute)}, noon)
 	b.expire(noon.Add(time.Minute))

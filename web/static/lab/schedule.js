@@ -7,7 +7,6 @@ import { lineOf } from "./chat/people.js";
 import { judge, mostMessages } from "./engine.js";
 import { byHand, stripOf } from "./tape.js";
 import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js";
-import { isText } from "../app/words/scopes.js";
 /** @import { Mistake } from "../app/core/api.js" */
 /** @import { Answer, Message, Question } from "./engine.js" */
 /** @import { Gift, Lane, Move, Sent, Traffic } from "./state.js" */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test, { beforeEach } from "node:test";
-import { all, answer, button, click, find, goTo, open, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../../testing/page.js";
+import { advance, all, answer, button, click, find, goTo, open, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../../testing/page.js";
 
 const spammer = "/channels/7/users/42";
 const usual = usualAnswer(`GET ${spammer}`);
@@ -47,6 +47,25 @@ test("people: a card says what the same message is allowed, and no usage of it",
 test("people: of an exempt user, a card says nothing of the same message", async () => {
   await openCard({ same_text: [copies], verdict: { ...usual.verdict, exempt: true, limit: "" } });
   assert.deepEqual(texts(".same-text li"), []);
+});
+
+test("people: a card says when the same message may be written again, until then", async () => {
+  const same_again = { limit: "copies", may_speak_at: "2026-11-03T12:00:26Z", repeats: { times: 4, people: 37, window: "30s" } };
+  const said = " The same message passes again in 26 s, at 12:00:26 (limit “copies”). 4 times by them in 30 seconds; 37 people wrote it in 10 minutes.";
+  await openCard({ ...free, same_again });
+  assert.ok(text(".why").startsWith("Spammer may write now: 3 of 3 messages left") && text(".why").endsWith(said), text(".why"));
+  for (const more of [
+    { same_again: { ...same_again, may_speak_at: "2026-11-03T12:00:00Z" } },
+    { same_again, silenced: { banned: true, at: usual.verdict.at, by: "" } },
+    { same_again, silent_until: "2026-11-03T12:10:00Z" },
+  ]) {
+    isNow({ ...free, same_again });
+    await advance(3000);
+    await see(() => text(".why").includes("The same message passes again in"));
+    isNow({ ...free, ...more });
+    await advance(3000);
+    await see(() => !text(".why").includes("The same message"));
+  }
 });
 
 test("people: the search says what it found", async () => {

@@ -138,6 +138,23 @@ test("row: reset asks first", async () => {
   await see(() => deed() === "reset" && !find(".question"));
 });
 
+test("row: after a grant, reset or pardon, the same message still waits", async () => {
+  for (const request of ["POST grant", "POST reset"]) accepts(request);
+  accepts("POST pardon", pardon);
+  await openNow();
+  send({ type: "throttled", users: [{ ...user, limit: "copies", same_text: true }], gone: [] });
+  const waits = () => /^\S.*\. The same message still has to wait (10 min|9 min \d+ s)\.$/.test(answered());
+  await ask("Grant…");
+  await see(() => button("Grant"));
+  await choose("Grant");
+  await see(() => answered().startsWith("10 extra messages") && waits());
+  await ask("Reset…");
+  await choose("Reset");
+  await see(() => answered().startsWith("Reset: usage and strikes are cleared.") && waits());
+  await click("#pardon-of-42");
+  await see(() => answered().startsWith("Pardoned: 4 messages") && waits());
+});
+
 test("row: what is refused, and what isn’t saved", async () => {
   await openNow();
   for (const label of ["Reset", "Pardon"]) {

@@ -8,12 +8,12 @@
 import { sentences, t } from "../../text/text.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { now, state, update } from "../core/state.js";
+import { now, state, update, waitsWithSame } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
 import { durationText, parseLength } from "../words/lengths.js";
 import { isAcrossChannels, isShared } from "../words/scopes.js";
 import { banWords, conflictWords, liftWords, timeoutWords, undoWords } from "../words/silence.js";
-import { clock, toMinute, upcoming } from "../words/time.js";
+import { clock, toMinute, upcoming, wait } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { Mistake } from "../core/api.js" */
 /** @import { Database } from "../core/state.js" */
@@ -144,16 +144,25 @@ export function noticeOf({ problem, sentence, isSaved }, database) {
   return problem || (sentence && !isSaved ? sentences(sentence, unsavedChange(database)) : sentence);
 }
 
+// said adds to an outcome's sentence that the user's last message still has to wait, if only a limit
+// on repeated text throttles them: no grant, reset or pardon changes that.
+/** @param {string} user @param {string} sentence */
+function said(user, sentence) {
+  const row = state.users.get(user);
+  if (!row || !waitsWithSame(row)) return { sentence };
+  return { sentence: sentences(sentence, t("words.same-waits-said", { wait: wait(row.until - now()) })), isToRead: true };
+}
+
 // grant gives a user extra messages in a limit. zone is the time zone of the outcome's texts, by
 // default the browser's.
 /** @param {string} user @param {string} limit @param {number} messages @param {string} [zone] */
 export function grant(user, limit, messages, zone) {
   return change(user, "grant", "POST /grant", { body: { limit, messages } }, ({ until }) => {
     const at = Date.parse(until ?? ""), values = { n: messages, limit };
-    if (!at) return { done: t("words.granted", { n: messages }), sentence: t("words.granted-said", values) };
+    if (!at) return { done: t("words.granted", { n: messages }), ...said(user, t("words.granted-said", values)) };
     return {
       done: t("words.granted-until", { n: messages, time: toMinute(at, zone) }),
-      sentence: t("words.granted-until-said", { ...values, time: clock(at, zone) }),
+      ...said(user, t("words.granted-until-said", { ...values, time: clock(at, zone) })),
     };
   });
 }
@@ -176,7 +185,7 @@ export function exempt(user, length, zone) {
 /** @param {string} user */
 export function reset(user) {
   return change(user, "reset", "POST /reset", {}, () => ({
-    done: t("words.reset"), sentence: t("words.reset-said"),
+    done: t("words.reset"), ...said(user, t("words.reset-said")),
   }));
 }
 
@@ -205,9 +214,9 @@ function replace(user, own, etag, said) {
 /** @param {string} user @param {string} [zone] */
 export function pardon(user, zone) {
   return change(user, "pardon", "POST /pardon", {}, (answer) => {
-    const { word, ...words } = pardonWords(answer, zone);
+    const { word, sentence, ...words } = pardonWords(answer, zone);
     const undoing = answer.id ? { pardon: answer.id, until: answer.undo_until } : null;
-    return { done: word, ...words, isToRead: true, undoing, remains: answer.silenced };
+    return { done: word, ...words, ...said(user, sentence), isToRead: true, undoing, remains: answer.silenced };
   });
 }
 

@@ -241,6 +241,14 @@ export function observes() {
 /** @param {User} user */
 export const isLimited = (user) => !user.observed && !observes();
 
+// waitsWithSame reports whether a user has to wait only with the same message: a limit on repeated
+// text throttles it, for longer than any timeout lasts.
+/** @param {User} user */
+export function waitsWithSame(user) {
+  const silence = inForce(user.silenced), isSilenced = silence && (silence.banned || Date.parse(silence.until ?? "") > user.until - 1000);
+  return Boolean(user.same_text) && isLimited(user) && isStanding(user) && !user.never && !isSilenced;
+}
+
 // standing counts the users who are throttled, and those who would be if their limit were enforced.
 export function standing() {
   let throttled = 0, would = 0;

@@ -5,7 +5,7 @@
 import { sentences, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { asOf, inForce, isLimited, isStanding, loginOf, mayHelp, nameOf, now } from "../core/state.js";
+import { asOf, inForce, isLimited, isStanding, loginOf, mayHelp, nameOf, now, waitsWithSame } from "../core/state.js";
 import { deedOf } from "./deed.js";
 import { ask, controlID } from "./question.js";
 import { Actions } from "./row-actions.js";
@@ -14,8 +14,7 @@ import { countOf } from "./view.js";
 import { annotated } from "../widgets/annotated.js";
 import { Name, Roles } from "../widgets/chatter.js";
 import { Icon } from "../widgets/icon.js";
-import { repeatsWords } from "../words/repeats.js";
-import { capitalised } from "../words/roles.js";
+import { repeatsSaid } from "../words/repeats.js";
 import { silenceDone } from "../words/silence.js";
 import { stamp, upcoming, wait } from "../words/time.js";
 /** @import { State, User } from "../core/state.js" */
@@ -79,7 +78,7 @@ function MaySpeak({ user, isLeaving }) {
   if (limited && user.never) return html`<${Left} word=${t("now.never")} title=${t("now.throttled-by", { limit: user.limit })} />`;
   const until = limited ? user.until : Date.parse(silence.until);
   const isTimeout = silence && Math.abs(Date.parse(silence.until) - until) < 1000; // the longest of all
-  const isSame = user.same_text && limited && !isTimeout, when = t("now.in", { time: wait(until - asOf()) });
+  const isSame = waitsWithSame(user), when = t("now.in", { time: wait(until - asOf()) });
   const since = isTimeout && silence.at ? silence.at : user.since;
   const title = isTimeout ? silenceDone(silence) : isSame ? sameAgain(user) : t("now.throttled-by", { limit: user.limit });
   return html`
@@ -93,7 +92,7 @@ function MaySpeak({ user, isLeaving }) {
 
 // sameAgain says that only the same message has to wait and, if known, how often it was written.
 /** @param {User} of */
-const sameAgain = ({ limit, repeats }) => sentences(t("now.same-again-about", { limit }), repeats && t("shell.sentence", { what: capitalised(repeatsWords(repeats)) }));
+const sameAgain = ({ limit, repeats }) => sentences(t("now.same-again-about", { limit }), repeatsSaid(repeats));
 
 /** @param {{word: string, title?: string}} props */
 const Left = ({ word, title }) => html`<span role="cell" class="may-speak" title=${title ?? null}><span class="left">${word}</span></span>`;

@@ -1,7 +1,7 @@
 // @ts-check
 // The card of a user: whether they may write, buttons to change that, limits, throttled messages.
 
-import { rich, sentences, t } from "../../text/text.js";
+import { gap, rich, sentences, t } from "../../text/text.js";
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { loginOf, mayHelp, nameOf, now, shownID, update } from "../core/state.js";
@@ -15,14 +15,14 @@ import { OverrideWords } from "../words/overrides.js";
 import { penaltyWords } from "../words/penalties.js";
 import { roleNames } from "../words/roles.js";
 import { stamp, upcoming, wait } from "../words/time.js";
-import { Why } from "../words/why.js";
+import { sameAgain, Why } from "../words/why.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Card, Person } from "./people.js" */
 
 /** @param {{state: State, person: Person}} props */
 export function UserCard({ state, person }) {
   const { id, card, problem, isGone } = person;
-  const why = useAnnouncedWhy(card);
+  const why = useAnnouncedWhy(card), same = card && sameAgain(card);
   if (isGone || !card) return html`<p class=${problem ? "error" : "muted"} role="status">${problem || rich("people.loading", { who: html`<bdi>${shownID(id)}</bdi>` })}</p>`;
   return html`
     <div class="identity">
@@ -31,7 +31,7 @@ export function UserCard({ state, person }) {
     </div>
     ${problem && html`<p class="error" role="alert">${sentences(problem, t("shell.earlier"))}</p>`}
     <div class=${problem ? "stale" : ""}>
-      <p class="why" ref=${why}><${Why} card=${card} state=${state} /></p>
+      <p class="why" ref=${why}><${Why} card=${card} state=${state} />${same && `${gap}${same}`}</p>
       <p class="muted">${strikes(card)}</p>
       ${mayHelp() && html`<${UserButtons} state=${state} person=${person} />`}
       <${UserNotes} person=${person} />
@@ -58,7 +58,7 @@ function useAnnouncedWhy(card) {
 /** @param {Card} of */
 function about({ user_id: id, roles, last_seen: seen, entries_unavailable: unavailable }) {
   const unseen = unavailable ? t("people.unavailable") : t("people.unseen");
-  return [t("people.id", { id: shownID(id) }), roleNames(roles), seen ? t("people.last-seen", { time: stamp(Date.parse(seen)) }) : unseen].filter(Boolean).join(" · ");
+  return [t("people.id", { id: shownID(id) }), roleNames(roles), seen ? t("people.last-seen", { time: stamp(Date.parse(seen)) }) : unseen].filter(Boolean).join("\u00a0· "); // no line begins with the point
 }
 
 /** @param {Card} of */

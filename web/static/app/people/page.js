@@ -20,9 +20,9 @@ const margin = 100; // from a change of what the card says to the load that show
 // nextChange returns when the user may write again, or has another message, ms. The card shows that
 // only after it is loaded again.
 /** @param {Card} card */
-function nextChange({ limits, verdict, silent_until: silentUntil }) {
+function nextChange({ limits, verdict, silent_until: silentUntil, same_again: same }) {
   const at = Date.parse(verdict.at);
-  const times = [at + (verdict.retry_after_ms ?? 0), Date.parse(silentUntil ?? ""), ...limits.map(({ next_at: next }) => Date.parse(next ?? ""))];
+  const times = [at + (verdict.retry_after_ms ?? 0), Date.parse(silentUntil ?? ""), Date.parse(same?.may_speak_at ?? ""), ...limits.map(({ next_at: next }) => Date.parse(next ?? ""))];
   return Math.min(...times.filter((time) => time > at));
 }
 

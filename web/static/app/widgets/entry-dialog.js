@@ -39,7 +39,7 @@ function Dialog({ state, entry }) {
           <${Fact} name=${t("entries.user")}>${userOf(entry)}<//>
           <${Fact} name=${t("entries.limit")}>${limitOf(entry)}<//>
           ${repeats && html`<${Fact} name=${t("entries.repeats")}>${repeatsWords(repeats)}<//>`}
-          <${Fact} name=${t(repeats ? "entries.same-again" : "entries.may-write")}>${mayPass(entry)}<//>
+          <${Fact} name=${t(repeats ? "entries.may-be-written" : "entries.may-write")}>${mayPass(entry)}<//>
           <${Fact} name=${t("entries.strikes")}>${entry.strikes}<//>
           <${Fact} name=${t("entries.penalty")}>${penaltyWords(entry.penalty)}<//>
           <${Fact} name=${t("entries.action")}><span class="chip ${kind}">${word}</span>${detail && ` ${detail}`}<//>

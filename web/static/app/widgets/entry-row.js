@@ -7,6 +7,7 @@ import { linkTo } from "../core/route.js";
 import { mayHelp, nameOf, update } from "../core/state.js";
 import { PardonButton } from "./pardon.js";
 import { outcomeWords } from "../words/penalties.js";
+import { repeatsBrief, repeatsWords } from "../words/repeats.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 
@@ -24,7 +25,7 @@ export function entryRow({ state, entry, hasUser, place, style, then }) {
     <div key=${entry.id} role="row" class="entry" aria-rowindex=${place === undefined ? null : place + 2} style=${style}>
       <time role="cell" class="when" datetime=${entry.at}>${stamp(Date.parse(entry.at))}</time>
       ${hasUser && html`<span role="cell" class="user"><a href=${linkTo(state, "people", { user: entry.user_id })}><bdi>${nameOf(entry)}</bdi></a></span>`}
-      <span role="cell" class="text"><${Text} entry=${entry} id=${place === 0 ? "first-entry" : null} /></span>
+      <span role="cell" class="text"><${Text} entry=${entry} id=${place === 0 ? "first-entry" : null} /><${Repeated} of=${entry.repeats} /></span>
       <span role="cell" class="limit"><bdi>${entry.limit}</bdi></span>
       <span role="cell" class="deed" title=${detail ? `${word}: ${detail}` : word}><span class="chip ${kind}">${word}</span>${detail && html`<span class="detail muted"> ${detail}</span>`}</span>
       ${mayHelp() && html`<span role="cell" class="forgive"><${PardonButton} state=${state} entry=${entry} then=${then} /></span>`}
@@ -40,3 +41,6 @@ function Text({ entry, id }) {
   const open = () => update((s) => (s.entry = entry));
   return html`<button type="button" class="text-button" id=${id} aria-haspopup="dialog" onClick=${open}>${words}</button>`;
 }
+
+/** @param {{of?: Api.Entry["repeats"]}} props */
+const Repeated = ({ of }) => of && html`<span class="repeated muted" title=${repeatsWords(of)}>${repeatsBrief(of)}</span>`;

@@ -1,10 +1,11 @@
 // @ts-check
 // Why a user may or may not write, in one sentence.
 
-import { rich, t } from "../../text/text.js";
+import { rich, sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { nameOf, now } from "../core/state.js";
 import { roleNames } from "./roles.js";
+import { repeatsSaid } from "./repeats.js";
 import { authorName } from "./author.js";
 import { clock, upcoming, wait, waitUntil } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
@@ -76,4 +77,13 @@ function left(who, { priority }, limits) {
   const values = { who, n: remaining, limit: html`<bdi>${name}</bdi>` };
   if (granted > 0) return isLow ? rich("rules.why-low-left-granted", { ...values, granted }) : rich("rules.why-left-granted", { ...values, granted });
   return isLow ? rich("rules.why-low-left", { ...values, capacity }) : rich("rules.why-left", { ...values, capacity });
+}
+
+// sameAgain says when the user's last throttled message may be written again, and how often it was
+// written. It is empty if only other limits or a timeout make the user wait.
+/** @param {Api.getChannelsUsers} card */
+export function sameAgain({ same_again: same, silenced, silent_until: silentUntil }) {
+  const at = Date.parse(same?.may_speak_at ?? "");
+  if (!same || silenced?.banned || !(at > Math.max(now(), Date.parse(silenced?.until ?? "") || 0, Date.parse(silentUntil ?? "") || 0))) return "";
+  return sentences(t("rules.why-same", { wait: waitUntil(at), time: upcoming(at), limit: same.limit }), repeatsSaid(same.repeats));
 }
