@@ -194,7 +194,7 @@ demo:
 # Takes the screenshots in docs/, of the demo in Chromium.
 screenshots:
 	sh scripts/prepare.sh
-	go test -tags browser -count 1 -run TestDemo_Pages ./cmd/chatguard -screenshots $(CURDIR)/docs
+	go test -tags browser -count 1 -run "TestDemo_Pages|TestDemo_SameText" ./cmd/chatguard -screenshots $(CURDIR)/docs
 
 # Changes the wall clock of a running chatguard, and stops the process for a while. It takes ten
 # minutes. STALLS='-stalls 75s,5m,30m' stops it for longer.

@@ -220,7 +220,7 @@ func (d *dashboard) walk(states []pageState, at size, photographed []size) {
 
 // documented are the pictures of the documentation.
 var documented = []string{
-	"now", "now-phone", "limits", "people", "journal", "audit", "raid", "raid-dark", "lab", "overlay", "viewer-phone",
+	"now", "now-phone", "limits", "people", "journal", "audit", "raid", "raid-dark", "lab", "overlay", "viewer-phone", "same-text-limits", "same-text-card-phone",
 }
 
 // photograph makes the pictures of a state that the flags request.
