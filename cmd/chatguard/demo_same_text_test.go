@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/demo"
 )
@@ -33,6 +35,7 @@ func TestDemo_SameText(t *testing.T) {
 	d.Click("#preset-copy-paste")
 	d.See(`[...document.querySelectorAll(".presets [aria-pressed=true]")].map(({ id }) => id).join() === "preset-no-repeats,preset-copy-paste"`)
 	d.See(`document.querySelectorAll('.preview[aria-busy="false"] th[scope="col"]').length >= 4`)
+	d.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".limit")].at(-2).scrollIntoView()`))
 	d.picture("same-text-limits")
 	d.Accessible()
 	d.Write(`#every-2`, "5m") // longer than the rest of the test
