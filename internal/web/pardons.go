@@ -125,7 +125,8 @@ func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who ac
 // findThrottlingLimit returns the limit that throttles a user now. It assumes the roles with which
 // the user was last seen. It returns nil if the user may write.
 func (h *amendments) findThrottlingLimit(ctx context.Context, t journal.Target) (*throttlingLimit, error) {
-	roles := h.users.channels.model.RolesOf(t.ChannelID, t.UserID)
+	last, _ := h.users.channels.model.LastThrottled(t.ChannelID, t.UserID)
+	roles := last.User.Roles
 	if len(roles) == 0 {
 		// If the database is failing, assume that the user has no roles.
 		if person, _, err := h.users.store.Person(ctx, t.ChannelID, t.UserID); err == nil {

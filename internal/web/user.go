@@ -13,7 +13,6 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
-	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/limitinfo"
 	"github.com/chatguard/chatguard/shared"
@@ -46,7 +45,7 @@ type card struct {
 	SameText []chatguard.Limit `json:"same_text"`
 	// SameAgain says when the user's last throttled message may be written again; nil if no limit
 	// on repeated text throttles it now.
-	SameAgain *live.SameAgain `json:"same_again,omitempty"`
+	SameAgain *sameAgain `json:"same_again,omitempty"`
 
 	Override chatguard.UserOverride `json:"override"` // in this channel
 	// OverrideETag is the ETag of the user's override in this channel.
@@ -95,7 +94,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	c.DayEnds = dayEnd(policy, c.Limits, c.Timezone, h.guard.Now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Limits)
 	c.SameText, _ = inner.TextLimits(h.guard, channel, c.Roles)
-	c.SameAgain = h.channels.model.SameAgain(r.Context(), channel, user, c.Roles)
+	c.SameAgain = h.findSameAgain(r.Context(), &c)
 	return problem.WriteJSON(w, c)
 }
 
@@ -132,6 +131,30 @@ func (h *users) addSilence(ctx context.Context, c *card) {
 // explain returns the Guard's explanation of the user's current state.
 func (h *users) explain(ctx context.Context, channel, user string, roles chatguard.Roles) (limitinfo.Explanation, error) {
 	return limitinfo.Explain(ctx, h.guard, chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: h.guard.Now()})
+}
+
+// sameAgain says when a user may write their last throttled message again. Another message may pass
+// earlier.
+type sameAgain struct {
+	Limit      string          `json:"limit"` // on repeated text
+	MaySpeakAt time.Time       `json:"may_speak_at"`
+	Repeats    journal.Repeats `json:"repeats,omitzero"` // of that message
+}
+
+// findSameAgain returns nil if no limit on repeated text throttles the user's last throttled message
+// now, or if the message is unknown. It also returns nil if waiting never helps, because then the
+// reason isn't that the text is the same.
+func (h *users) findSameAgain(ctx context.Context, c *card) *sameAgain {
+	m, repeats := h.channels.model.LastThrottled(c.Channel, c.UserID)
+	if m.Print == nil || m.Print.IsZero() {
+		return nil
+	}
+	m.User.Roles = c.Roles
+	v, err := h.guard.Peek(ctx, m)
+	if err != nil || v.Allowed || v.Never || !inner.IsText(inner.Of(h.guard).Per(c.Channel, v.Limit)) {
+		return nil
+	}
+	return &sameAgain{v.Limit, journal.MaySpeakAt(v), repeats}
 }
 
 // overrideOf returns a user's override. While the shared store is away, it returns the one that is

@@ -132,6 +132,37 @@ func TestUserCard_RoleNumbers(t *testing.T) {
 	}
 }
 
+// A card says when a message that was throttled for its text may be written again, also if its
+// author has written another one since.
+func TestUserCard_SameAgain(t *testing.T) {
+	copies := chatguard.SlidingLogLimit("copies", 1, time.Minute)
+	copies.Per = chatguard.PerUserText
+	d := dash(t, addLimits(t, copies))
+	d.stopClock()
+	begun := d.now()
+	want := func(when string, until time.Time) {
+		t.Helper()
+		if same := d.card(berta.ID).SameAgain; (same != nil) != !until.IsZero() || same != nil && (same.Limit != "copies" || !same.MaySpeakAt.Equal(until)) {
+			t.Errorf("%s: %+v, want %s", when, same, until)
+		}
+	}
+	d.write(berta, "the same text again")
+	want("before a throttled message", time.Time{})
+	d.advance(10 * time.Second)
+	d.write(berta, "The SAME text again")
+	want("throttled", begun.Add(time.Minute))
+	d.write(berta, "another text, which passes")
+	want("after another message", begun.Add(time.Minute))
+	decode[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/reset", nil, asOwner))
+	want("reset", begun.Add(time.Minute))
+	d.write(chatguard.User{ID: "60", Login: "other"}, "the same text again")
+	if same := d.card("60").SameAgain; same != nil {
+		t.Errorf("of another person: %+v", same)
+	}
+	d.advance(50 * time.Second)
+	want("after the wait", time.Time{})
+}
+
 // A limit on repeated text is what each text has, so a card doesn't say what a user has left of it.
 func TestUserCard_SameText(t *testing.T) {
 	copies := chatguard.TokenBucketLimit("copies", 2, time.Minute)

@@ -22,7 +22,7 @@ func (m *Model) judgeAgain(channel string, now time.Time) {
 // reads the user's row in the store, which bounds that time itself. It needs no context, because
 // whatever called it has already happened.
 func (m *Model) judgeRow(r row, now time.Time) {
-	e, err := limitinfo.Explain(context.Background(), m.opts.Guard, r.again(r.Roles, now))
+	e, err := limitinfo.Explain(context.Background(), m.opts.Guard, r.again(now))
 	if err != nil {
 		return // the row is removed when its time is up
 	}

@@ -115,11 +115,12 @@ func (m *Model) Close() {
 // Feeds returns the number of open live feeds.
 func (m *Model) Feeds() int { return m.feed.len() }
 
-// RolesOf returns the roles that a user had in their last throttled message. It returns no roles if
-// the user is not on the board.
-func (m *Model) RolesOf(channel, user string) chatguard.Roles {
+// LastThrottled returns a user's last throttled message as they would write it again now, without
+// the text, and how often the text was written. The message has no roles and no print if the user
+// is not on the board.
+func (m *Model) LastThrottled(channel, user string) (again chatguard.Message, repeats journal.Repeats) {
 	r, _ := m.board.find(channel, user)
-	return r.Roles
+	return r.again(m.opts.Guard.Now()), r.Repeats
 }
 
 // Rates returns how busy a channel was over the named span: "quarter" of an hour, "hour", "day" or

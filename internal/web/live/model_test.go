@@ -70,31 +70,6 @@ func TestModel_RepeatedText(t *testing.T) {
 	want("without the limit")
 }
 
-// A message that was throttled for its text still waits if the user has written another one since.
-func TestModel_SameAgain(t *testing.T) {
-	m := newModel(t)
-	setLimits(t, m, copies())
-	now := m.opts.Guard.Now()
-	want := func(when string, until time.Time) {
-		t.Helper()
-		if got := m.SameAgain(t.Context(), channelID, "a", nil); (got != nil) != !until.IsZero() || got != nil && (got.Limit != "copies" || !got.MaySpeakAt.Equal(until)) {
-			t.Errorf("%s: %+v, want %s", when, got, until)
-		}
-	}
-	say(t, m, "a", "the same text again", now)
-	want("before a throttled message", time.Time{})
-	say(t, m, "a", "the same text again", now.Add(time.Second))
-	want("throttled", now.Add(time.Hour))
-	say(t, m, "a", "another text, which passes", now.Add(2*time.Second))
-	want("after another message", now.Add(time.Hour))
-	observing := copies()
-	observing.Mode = chatguard.ModeObserve
-	setLimits(t, m, observing)
-	want("observed", time.Time{})
-	setLimits(t, m)
-	want("without the limit", time.Time{})
-}
-
 // copies is a limit that throttles the second message with a text.
 func copies() chatguard.Limit {
 	l := chatguard.SlidingLogLimit("copies", 1, time.Hour)

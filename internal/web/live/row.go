@@ -28,9 +28,9 @@ type row struct {
 
 func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 
-// again returns the last message, written again by a user with these roles.
-func (r *row) again(roles chatguard.Roles, now time.Time) chatguard.Message {
-	return chatguard.Message{ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: roles}, SentAt: now, Cost: r.cost, Print: r.print}
+// again returns the last message, written again.
+func (r *row) again(now time.Time) chatguard.Message {
+	return chatguard.Message{ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.Roles}, SentAt: now, Cost: r.cost, Print: r.print}
 }
 
 // limit records that a limit throttles the user until a time; the zero time means that waiting
