@@ -60,7 +60,7 @@ function Ranking({ state, body: { throttled: sum, before, timezone }, since }) {
   const said = rich(onlyObserves ? texts[since].would : texts[since].sum, { n: all, count: html`<strong>${number.format(all)}</strong>`, zone: timezone });
   return html`
     <p class="sum">
-      ${observed > 0 && !onlyObserves ? rich("now.sum-observed", { sum: said, observed }) : said}${then ? ` · ${comparison(all, then, since)}` : ""}
+      ${observed > 0 && !onlyObserves ? rich("now.sum-observed", { sum: said, observed }) : said}${then ? `\u00a0· ${comparison(all, then, since)}` : ""}
     </p>
     ${sum.top.length === 0 && html`<p class="muted">${t(texts[since].nobody)}</p>`}
     <ol>

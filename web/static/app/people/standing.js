@@ -47,7 +47,7 @@ function SameText({ limits }) {
 function Standings({ limits, notes, at, zone }) {
   return html`
     <section class="part" aria-labelledby="limits-of-user">
-      <h3 id="limits-of-user">${t("people.limits")} ${notes.length > 0 && html`<span class="muted">${notes.join(" · ")}</span>`}</h3>
+      <h3 id="limits-of-user">${t("people.limits")} ${notes.length > 0 && html`<span class="muted">${notes.join("\u00a0· ")}</span>`}</h3>
       <div class="standing" role="table" aria-labelledby="limits-of-user">
         <div role="row" class="head">${Object.values(columns).map((name) => html`<span role="columnheader">${name}</span>`)}</div>
         ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} at=${at} zone=${zone} />`)}
