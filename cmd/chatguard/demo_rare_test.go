@@ -128,7 +128,7 @@ var rareStates = []pageState{
 
 // labStates are the scenes of the Lab.
 var labStates = func() (states []pageState) {
-	for _, id := range []string{"chat", "clock", "own", "log", "estimate", "tokens", "queue", "cascade", "five", "midnight", "push", "accuracy", "edge"} {
+	for _, id := range []string{"chat", "copies", "clock", "own", "log", "estimate", "tokens", "queue", "cascade", "five", "midnight", "push", "accuracy", "edge"} {
 		states = append(states, pageState{"lab-" + id, func(d *dashboard) { d.openScene(id) }})
 	}
 	return states

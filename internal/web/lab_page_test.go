@@ -197,21 +197,46 @@ func TestLabPage_Scenes(t *testing.T) {
 }
 
 // TestLabPage_CopyPaste checks that a raid's copies count together, also after a change that makes
-// the page ask again, and that the page shows the texts that the limit compares.
+// the page ask again, that the preset's number solves the task, and that the page shows the texts
+// that the limit compares, and what became of each.
 func TestLabPage_CopyPaste(t *testing.T) {
-	raid := func(messages int) string {
-		return fmt.Sprintf("#scene=copies&lanes=copies:sliding-log,messages=%d,every=30s,per=text,similar=true"+
-			"&traffic=chat,people=10,every=20s,spam_every=500ms,spammers=30&at=80s", messages)
-	}
 	w := openLab(t, nil, "#at=5s")
-	follow(w, raid(20))
-	w.See(`document.querySelector("#task-state").textContent.startsWith("In the last minute, 57.1%")`)
+	scene := browsertest.Await[string](w, `import("/lab/scenes.js").then(({ linkOf, sceneOf }) => linkOf(sceneOf("copies")))`)
+	raid := func(messages string) string { return strings.Replace(scene, "messages=20,", "messages="+messages+",", 1) + "&at=80s" }
+	share := func(share string) string {
+		return fmt.Sprintf(`document.querySelector("#task-state").textContent.includes("%s of the messages that passed were copies. 0 messages from others")`, share)
+	}
+	follow(w, raid("20"))
+	w.See(share("47.1%"))
 	w.See(`[...document.querySelectorAll("#chat-free li.spammer")].some((li) => li.textContent.includes("@anna"))`)
-	follow(w, raid(2))
-	w.See(`document.querySelector("#task-state.good").textContent.includes("11.8% of the messages that passed were copies. 0 messages from others")`)
+	follow(w, raid("4"))
+	w.See(share("15.1%") + ` && !document.querySelector("#task-state.good")`)
+	follow(w, raid("3"))
+	w.See(share("11.8%") + ` && document.querySelector("#task-state.good")`)
+	w.See(`document.querySelector("#chat-limited-copies tbody tr").textContent === "FREE FOLLOWERS at my page9151"`)
 	w.Type(" ")
 	w.See(`document.querySelector("#chat-limited li.you")`)
-	w.See(`document.querySelector("#task-state").textContent.includes("11.8% of the messages that passed were copies. 0 messages from others")`)
+	w.See(share("11.8%"))
+
+	// The numbers are those of page Limits. Another scope keeps only what it can have.
+	w.Click("#chat-limits")
+	w.See(`document.querySelector("[id$='-per']").value === "text" && document.querySelector("[id$='-similar']").checked && document.querySelector("[id$='-from_length']").value === "12"`)
+	w.Click(`[id$="-similar"]`)
+	w.See(`!location.hash.includes("similar=true") && document.querySelector("#chat-limited-copies tbody tr td").textContent !== "9"`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`const scope = document.querySelector("[id$='-per']"); scope.value = "user"; scope.dispatchEvent(new Event("change", { bubbles: true }))`))
+	w.See(`!location.hash.includes("per=") && !document.querySelector("[id$='-from_length']") && !document.querySelector("#chat-limited-copies")`)
+	w.Accessible()
+}
+
+// TestLabPage_TextLane checks that a lane with only limits on repeated text shows the state of the
+// last message's text, and has no grants.
+func TestLabPage_TextLane(t *testing.T) {
+	w := openLab(t, nil, "#lanes=sliding-log,messages=1,every=30s,per=text,similar=true;token-bucket,burst=3,refill=4s+sliding-log,messages=1,every=30s,per=text&traffic=steady,every=5s&at=12s")
+	w.See(`document.querySelector("#lane-1 .state-words").textContent === "last message: doesn’t count"`)
+	w.See(`document.querySelector(".traffic-state").textContent.includes("messages have no text on record")`)
+	w.See(`!document.querySelector("#lane-1 .grant") && document.querySelector("#lane-2 .grant")`)
+	follow(w, "#lanes=sliding-log,messages=1,every=30s,per=text&traffic=hand&at=30s&sent=1,1,1")
+	w.See(`document.querySelector("#lane-1 .state-words").textContent === "last message: 1 of 1, oldest leaves in 1.0 s · copies: 1 passed, 2 throttled"`)
 }
 
 func TestLabPage_Recorded(t *testing.T) {

@@ -6,9 +6,10 @@ import { clockText, createClock, spanText } from "../static/lab/clock.js";
 import { go, goDuration, json, toml } from "../static/lab/copy.js";
 import { createQueue } from "../static/lab/engine.js";
 import { closest, readField, stops, withPeriod } from "../static/lab/fields.js";
-import { createTally } from "../static/lab/figures.js";
+import { createTally, mostCopied } from "../static/lab/figures.js";
 import { chatTexts, copiesOf, isSpam, personOf } from "../static/lab/chat/people.js";
-import { nameOf } from "../static/lab/names.js";
+import { withAlgorithm, withScope } from "../static/lab/limits.js";
+import { nameOf, textWords } from "../static/lab/names.js";
 import { groups, untilWithin, withoutText } from "../static/lab/schedule.js";
 import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
@@ -113,9 +114,26 @@ test("figures: up to the time that is shown", () => {
   const passed = [0, 100, 200, 1100, 61_000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0 }));
   const tally = createTally([...passed, { at: 61_500, leaves: Infinity, mark: "throttled", retry: 3000 }, { at: 62_000, leaves: 64_000, mark: "low", retry: 0 }]);
   assert.equal(tally(50).allowed, 1);
-  assert.deepEqual({ ...tally(2000) }, { allowed: 4, low: 0, throttled: 0, mostInSecond: 3, mostInMinute: 4, longestWait: 0, longestDelay: 0, longestSilence: 900 });
-  assert.deepEqual({ ...tally(70_000) }, { allowed: 6, low: 1, throttled: 1, mostInSecond: 3, mostInMinute: 4, longestWait: 3000, longestDelay: 2000, longestSilence: 59_900 });
+  const copies = new Map();
+  assert.deepEqual({ ...tally(2000) }, { copies, allowed: 4, low: 0, throttled: 0, mostInSecond: 3, mostInMinute: 4, longestWait: 0, longestDelay: 0, longestSilence: 900 });
+  assert.deepEqual({ ...tally(70_000) }, { copies, allowed: 6, low: 1, throttled: 1, mostInSecond: 3, mostInMinute: 4, longestWait: 3000, longestDelay: 2000, longestSilence: 59_900 });
   assert.equal(tally(150).allowed, 2); // back in time
+});
+
+test("figures: the copies of a text that passed, and those that didn’t", () => {
+  /** @param {number} at @param {number} copy @param {string} text @param {"passes" | "throttled"} mark */
+  const entry = (at, copy, text, mark) => ({ at, leaves: at, mark, retry: 0, copy, text });
+  const tally = createTally([entry(0, 1, "free", "passes"), entry(1, 2, "hi", "passes"), entry(2, 0, "", "passes"), entry(3, 3, "hey", "passes"), entry(4, 1, "FREE", "throttled"), entry(5, 3, "hey", "passes"), entry(6, 1, "free 2", "throttled")]);
+  const free = { text: "free", passed: 1, throttled: 2 }, hey = { text: "hey", passed: 2, throttled: 0 };
+  assert.deepEqual(mostCopied(tally(9), 3), [free, hey]);
+  assert.deepEqual(mostCopied(tally(9), 1), [free]);
+  assert.deepEqual(mostCopied(tally(4), 3), [{ ...free, throttled: 1 }]);
+});
+
+test("names: the state of a text is that of the last message", () => {
+  const copies = new Map([[1, { text: "free", passed: 3, throttled: 9 }]]), last = { copy: 1, pictures: [{ times: 3 }, null] };
+  assert.deepEqual([textWords(last, 0, "3 of 3", { copies }), textWords({ ...last, copy: 0 }, 0, "3 of 3", { copies }), textWords(last, 1, "0 of 3", { copies }), textWords(undefined, 0, "0 of 3", { copies })],
+    ["last message: 3 of 3 · copies: 3 passed, 9 throttled", "last message: 3 of 3", "last message: doesn’t count", ""]);
 });
 
 test("figures: a silence that lasts counts, too", () => {
@@ -205,6 +223,16 @@ test("limits: only a week has a first day, and a day is the default", () => {
   assert.deepEqual(withPeriod(week, "week"), week);
   assert.deepEqual(withPeriod(week, "month"), { ...daily, period: "month" });
   assert.deepEqual(withPeriod(week, "day"), daily);
+});
+
+test("limits: another scope or algorithm keeps what it can have", () => {
+  const copies = { name: "copies", algorithm: "sliding-log", messages: 3, every: "30s", per: /** @type {const} */ ("text"), similar: true, from_length: 20, strikes: true };
+  const { strikes: _, ...own } = { ...copies, per: "user-text" };
+  assert.deepEqual(withScope(copies, "user-text"), own);
+  assert.deepEqual(withScope(copies, "user"), { name: "copies", algorithm: "sliding-log", messages: 3, every: "30s" });
+  const bucket = { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s" }, queue = { name: "queue", algorithm: "leaky-bucket", every: "4s", queue: 0 };
+  assert.deepEqual(withAlgorithm(copies, bucket), { ...bucket, per: "text", similar: true, from_length: 20, strikes: true });
+  assert.deepEqual([withAlgorithm(copies, queue), withAlgorithm(bucket, queue), withAlgorithm({ ...bucket, per: "channel" }, queue)], [queue, queue, { ...queue, per: "channel" }]);
 });
 
 test("copy: as TOML, Go and JSON", () => {

@@ -6,7 +6,7 @@ import { html } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
 import { LimitFields } from "./fields.js";
-import { mostLanes, mostLimits, newLimit } from "./limits.js";
+import { mostLanes, mostLimits, newLimit, withAlgorithm } from "./limits.js";
 import { refresh } from "./player.js";
 import { change, lab, newLane } from "./state.js";
 /** @import { Lane, Limit } from "./state.js" */
@@ -58,7 +58,7 @@ export function EditLane({ lane, number }) {
 function EditLimit({ id, lane, limit, onChange, onRemove }) {
   const { about } = algorithmOf(limit);
   /** @param {string} algorithm */
-  const choose = (algorithm) => onChange({ ...newLimit(algorithm, lane.limits.filter((other) => other !== limit)) });
+  const choose = (algorithm) => onChange(withAlgorithm(limit, newLimit(algorithm, lane.limits.filter((other) => other !== limit))));
   return html`
     <fieldset class="edit-limit">
       <legend class="unseen">${t("lab.limit", { limit: limit.name })}</legend>

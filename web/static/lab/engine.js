@@ -59,6 +59,7 @@ import { request } from "../app/core/api.js";
  * @property {number | null} [retry_after_ms] null if waiting never helps
  * @property {number} [delay_ms]
  * @property {Picture} [picture] of a lane with one limit
+ * @property {number} [same_text] the same number for messages with the same text; none if the lane's first limit on repeated text doesn't count the message
  * @property {(Picture | null)[]} [pictures] of a lane with several; null in a limit on repeated text that doesn't count the message
  */
 

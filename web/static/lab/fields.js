@@ -4,10 +4,13 @@
 
 import { t } from "../text/text.js";
 import { html, useState } from "../vendor/htm-preact.js";
+import { TextTicks } from "../app/limits/text-ticks.js";
 import { Choice } from "../app/widgets/field.js";
-import { algorithmOf, periodNames } from "../app/words/algorithms.js";
+import { algorithmOf, fieldsOf, periodNames, scopesOf, switchesOf } from "../app/words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../app/words/lengths.js";
+import { sharers } from "../app/words/scopes.js";
 import { length, weekdayName } from "../app/words/time.js";
+import { withScope } from "./limits.js";
 /** @import { Field } from "../app/words/algorithms.js" */
 /** @import { Limit, Wrong } from "./state.js" */
 
@@ -39,19 +42,25 @@ export function readField({ isLength, least, most }, text) {
 // LimitFields shows the numbers of a limit. onChange gets the changed limit.
 /** @param {{id: string, limit: Limit, wrong: Wrong | null, onChange: (limit: Limit) => void}} props */
 export function LimitFields({ id, limit, wrong, onChange }) {
-  const { fields, choices } = algorithmOf(limit);
+  const { choices } = algorithmOf(limit), fields = fieldsOf(limit), per = limit.per ?? "user";
+  const switches = switchesOf(limit).filter((name) => name !== "strikes"); // there are no strikes here
   /** @type {Record<string, any>} */
   const values = limit;
   return html`
-    <div class="lab-fields">
-      ${Object.entries(fields).map(([name, field]) => html`
-        <${NumberField} key=${`${limit.algorithm} ${name}`} id=${`${id}-${name}`} field=${field} value=${values[name]} refused=${wrong?.id === `${id}-${name}` ? wrong.problem : ""} onChange=${(/** @type {any} */ value) => onChange({ ...limit, [name]: value })} />`)}
-      ${choices.period && html`
-        <${Choice} id=${`${id}-period`} label=${t("lab.period")} value=${limit.period || "day"} options=${named(choices.period, (name) => periodNames[name])}
-          onChoose=${(/** @type {string} */ period) => onChange(withPeriod(limit, period))} />
-        ${limit.period === "week" && html`<${Choice} id=${`${id}-first_day`} label=${t("lab.first-day")} value=${limit.first_day || "monday"} options=${named(choices.first_day, weekdayName)}
-          onChoose=${(/** @type {string} */ day) => onChange(/** @type {Limit} */ ({ ...limit, first_day: day }))} />`}
-      `}
+    <div>
+      <div class="lab-fields">
+        <${Choice} id=${`${id}-per`} label=${t("limits.scope")} value=${per} options=${named([...new Set([...scopesOf(limit), per])], (name) => sharers[name])}
+          onChoose=${(/** @type {string} */ chosen) => onChange(withScope(limit, chosen))} />
+        ${Object.entries(fields).map(([name, field]) => html`
+          <${NumberField} key=${`${limit.algorithm} ${name}`} id=${`${id}-${name}`} field=${field} value=${values[name]} refused=${wrong?.id === `${id}-${name}` ? wrong.problem : ""} onChange=${(/** @type {any} */ value) => onChange({ ...limit, [name]: value })} />`)}
+        ${choices.period && html`
+          <${Choice} id=${`${id}-period`} label=${t("lab.period")} value=${limit.period || "day"} options=${named(choices.period, (name) => periodNames[name])}
+            onChoose=${(/** @type {string} */ period) => onChange(withPeriod(limit, period))} />
+          ${limit.period === "week" && html`<${Choice} id=${`${id}-first_day`} label=${t("lab.first-day")} value=${limit.first_day || "monday"} options=${named(choices.first_day, weekdayName)}
+            onChoose=${(/** @type {string} */ day) => onChange(/** @type {Limit} */ ({ ...limit, first_day: day }))} />`}
+        `}
+      </div>
+      ${switches.length > 0 && html`<div class="choices"><${TextTicks} names=${switches} values=${values} idOf=${(/** @type {string} */ name) => `${id}-${name}`} onTick=${(/** @type {string} */ name, /** @type {boolean} */ is) => onChange({ ...limit, [name]: is })} /></div>`}
     </div>
   `;
 }
@@ -67,7 +76,7 @@ export function withPeriod({ period: _, first_day: day, ...rest }, period) {
 const named = (values, nameOf) => Object.fromEntries(values.map((value) => [value, nameOf(value)]));
 
 /** @param {Field} field @param {number | string | undefined} value */
-const textOf = ({ isLength }, value) => (isLength ? (value ? lengthText(nanoseconds(String(value))) : "") : String(value ?? 0));
+const textOf = ({ isLength, usual }, value) => (isLength ? (value ? lengthText(nanoseconds(String(value))) : "") : String(value ?? usual ?? 0));
 
 /** @param {{id: string, field: Field, value: number | string | undefined, refused: string, onChange: (value: number | string) => void}} props */
 function NumberField({ id, field, value, refused, onChange }) {
@@ -75,7 +84,7 @@ function NumberField({ id, field, value, refused, onChange }) {
   const text = typed ?? textOf(field, value);
   const { error: mistyped = "" } = typed === null ? {} : readField(field, typed);
   const error = mistyped || refused;
-  const values = stops(field), current = field.isLength ? Number(nanoseconds(String(value ?? ""))) / 1e9 : Number(value ?? 0);
+  const values = stops(field), current = field.isLength ? Number(nanoseconds(String(value ?? ""))) / 1e9 : Number(value ?? field.usual ?? 0);
   /** @param {string} text */
   const input = (text) => {
     type(text);

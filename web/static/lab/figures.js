@@ -15,7 +15,10 @@
  * @property {number} longestDelay the longest time that a message was held in a queue, ms
  * @property {number} longestSilence the longest time without a message that passed, ms: between two
  *   of them, or from the last one until the time that is shown
+ * @property {Map<number, Copies>} copies by Entry.copy
  */
+
+/** @typedef {{text: string, passed: number, throttled: number}} Copies of one text, which is that of the first of them */
 
 const second = 1000, minute = 60_000; // ms
 
@@ -52,6 +55,7 @@ export function createTally(entries) {
     now = time;
     for (; counted < entries.length && entries[counted].at <= time; counted++) {
       const { at, leaves, mark, retry } = entries[counted];
+      countCopy(figures.copies, entries[counted]);
       if (mark === "throttled") {
         figures.throttled++;
         if (Number.isFinite(retry)) figures.longestWait = Math.max(figures.longestWait, retry);
@@ -67,5 +71,16 @@ export function createTally(entries) {
   };
 }
 
+/** @param {Figures["copies"]} copies @param {Entry} entry */
+function countCopy(copies, { copy, text, mark }) {
+  if (!copy) return;
+  if (!copies.has(copy)) copies.set(copy, { text, passed: 0, throttled: 0 });
+  copies.get(copy)[mark === "throttled" ? "throttled" : "passed"]++;
+}
+
+// mostCopied returns the texts with the most copies, at most n, with two or more of each.
+/** @param {Figures} figures @param {number} n */
+export const mostCopied = ({ copies }, n) => [...copies.values()].filter(({ passed, throttled }) => passed + throttled > 1).sort((a, b) => b.passed + b.throttled - a.passed - a.throttled).slice(0, n);
+
 /** @returns {Figures} */
-const none = () => ({ allowed: 0, low: 0, throttled: 0, mostInSecond: 0, mostInMinute: 0, longestWait: 0, longestDelay: 0, longestSilence: 0 });
+const none = () => ({ copies: new Map(), allowed: 0, low: 0, throttled: 0, mostInSecond: 0, mostInMinute: 0, longestWait: 0, longestDelay: 0, longestSilence: 0 });

@@ -12,6 +12,7 @@ import { say } from "./log.js";
 import { grant, oneGrant } from "./player.js";
 import { chooseMark, moveMark } from "./pointer.js";
 import { ruleOf } from "../app/words/rules.js";
+import { isShared, isText } from "../app/words/scopes.js";
 import { enter, places, timeNow, viewsOf } from "./stage.js";
 import { Sender } from "./sender.js";
 import { change } from "./state.js";
@@ -65,7 +66,7 @@ function LaneRow({ lane, number, isEdited, hasHint, timezone }) {
 
 // isOwn reports whether a limit counts each user apart. Nobody is granted messages in others.
 /** @param {Limit} limit */
-const isOwn = ({ per }) => per !== "channel" && per !== "everywhere";
+const isOwn = (limit) => !isShared(limit) && !isText(limit);
 
 /** @param {Lane} lane @param {number} number */
 function give(lane, number) {

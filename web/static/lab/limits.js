@@ -1,7 +1,7 @@
 // @ts-check
 // New limits of lanes, and how many there can be.
 
-import { algorithmOf } from "../app/words/algorithms.js";
+import { algorithmOf, fieldsOf, scopesOf, switchesOf } from "../app/words/algorithms.js";
 /** @import { Limit } from "./state.js" */
 
 export const mostLanes = 8, mostLimits = 8;
@@ -21,3 +21,23 @@ export function newLimit(algorithm, others = []) {
   for (let i = 2; others.some((other) => other.name === name); i++) name = `${usual}-${i}`;
   return { .../** @type {any} */ (algorithmOf({ algorithm }).start), name, algorithm };
 }
+
+// withScope returns a limit that others share. What only limits on repeated text have stays if the
+// new scope has it, too.
+/** @param {Limit} limit @param {string} per @returns {Limit} */
+export function withScope({ per: _, ...limit }, per) {
+  const had = algorithmOf(limit).textParameters.map(({ name }) => name), has = [...Object.keys(fieldsOf({ ...limit, per })), ...switchesOf({ ...limit, per })];
+  const kept = Object.entries(limit).filter(([name]) => !had.some((one) => one === name) || has.includes(name));
+  return /** @type {Limit} */ ({ ...Object.fromEntries(kept), ...(per !== "user" && { per }) });
+}
+
+// withAlgorithm returns a new limit with the scope of another one, if its algorithm can have that.
+/** @param {Limit} limit @param {Limit} fresh @returns {Limit} */
+export function withAlgorithm(limit, fresh) {
+  const per = limit.per ?? "user";
+  return scopesOf(fresh).includes(per) ? withScope({ ...textValues(limit), ...fresh }, per) : fresh;
+}
+
+// textValues returns what only limits on repeated text have.
+/** @param {Limit} limit */
+const textValues = (limit) => Object.fromEntries(Object.entries(limit).filter(([name]) => algorithmOf(limit).textParameters.some((parameter) => parameter.name === name)));

@@ -126,7 +126,7 @@ addEventListener("hashchange", () => location.hash !== printed && start(location
 document.addEventListener("keydown", press);
 document.addEventListener("click", letGo);
 
-await loadTexts("lab", "rules", "shell", "widgets", "words");
+await loadTexts("lab", "limits", "rules", "shell", "widgets", "words");
 try {
   const [{ dashboard, channels }] = await Promise.all([loadSite(), loadTable()]);
   change((l) => Object.assign(l, { isDashboard: dashboard, channels }));

@@ -4,6 +4,7 @@
 import { t } from "../text/text.js";
 import { spanText } from "./clock.js";
 import { fixed } from "./numbers.js";
+/** @import { Figures } from "./figures.js" */
 /** @import { Entry } from "./tape.js" */
 
 // timeText writes a lab time: "12.4 s", "1 min 12.4 s", "10 h 2 min 12.4 s".
@@ -27,3 +28,13 @@ export function fateOf({ at, leaves, mark, limit, retry }, now) {
 // nameOf names an entry as it is at a lab time.
 /** @param {Entry} entry @param {number} now */
 export const nameOf = (entry, now) => t("lab.mark", { time: timeText(entry.at), fate: fateOf(entry, now) });
+
+// textWords says in a limit on repeated text what the state of the last message's text is, and what
+// became of its copies.
+/** @param {Entry | undefined} entry the last one @param {number} index of the limit @param {string} state @param {Figures} figures */
+export function textWords(entry, index, state, { copies }) {
+  if (!entry) return "";
+  if (!entry.pictures[index]) return t("lab.text-not-counted");
+  const counted = copies.get(entry.copy);
+  return [t("lab.text-state", { state }), counted && t("lab.copies", counted)].filter(Boolean).join(" · ");
+}

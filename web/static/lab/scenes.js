@@ -44,7 +44,7 @@ export const scenes = [
     text: "lab.scene-copies-text",
     task: "lab.scene-copies-task",
     check: quietSpammer(15, isSpam, "lab.task-raid"),
-    fragment: "#lanes=copies:sliding-log,messages=20,every=30s,per=text,similar=true&traffic=chat,people=10,every=20s,spam_every=500ms,spammers=30&speed=2",
+    fragment: "#lanes=copy-paste:sliding-log,messages=20,every=30s,per=text,similar=true&traffic=chat,people=15,every=20s,spam_every=500ms,spammers=30&speed=2",
   },
   {
     id: "clock",

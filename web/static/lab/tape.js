@@ -18,7 +18,9 @@
  * @property {string} user the ID of who sent it
  * @property {string} name of who sent it
  * @property {string} text empty if it isn't known
- * @property {(Picture | null)[]} pictures of each limit of the lane, right after the decision
+ * @property {number} copy the same number for copies of a text; 0 if nothing compares the text
+ * @property {(Picture | null)[]} pictures of each limit of the lane, right after the decision; null in
+ *   one on repeated text that doesn't count the message
  */
 
 /**
@@ -49,7 +51,7 @@ export function stripOf(messages, { bytes_per_user: bytes, steps = [], grants = 
 }
 
 /** @param {Step} step @param {Message} message @param {number} start @returns {Entry} */
-function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_ms: delay = 0, picture, pictures }, message, start) {
+function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_ms: delay = 0, picture, pictures, same_text: copy = 0 }, message, start) {
   const at = message.at - start;
   return {
     at,
@@ -60,7 +62,8 @@ function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_m
     user: message.user_id,
     name: message.login || message.user_id,
     text: message.text ?? "",
-    pictures: pictures ?? [picture ?? {}],
+    copy,
+    pictures: pictures ?? [picture ?? null],
   };
 }
 

@@ -3,10 +3,12 @@
 // are written directly, so that the page isn't drawn again for them.
 
 import { t } from "../text/text.js";
+import { isText } from "../app/words/scopes.js";
 import { clockText, spanText } from "./clock.js";
 import { drawingOf } from "./draw/drawings.js";
 import { createTally } from "./figures.js";
 import { say, writeLog } from "./log.js";
+import { textWords } from "./names.js";
 import { fixed } from "./numbers.js";
 import { played } from "./player.js";
 import { showName } from "./pointer.js";
@@ -53,6 +55,7 @@ export function writeTexts(now) {
 function writeLane(lane, now) {
   const strip = played.tape.get(lane.id) ?? emptyStrip, { entries, hasUsers } = strip, last = lastBy(entries, now);
   const user = hasUsers && last >= 0 ? entries[last].name : ""; // the state is that of one user
+  const { figures, bytes } = figuresOf(lane, now);
   let wait = 0, isGranted = false;
   lane.limits.forEach((limit, index) => {
     /** @type {Moment} */
@@ -60,7 +63,7 @@ function writeLane(lane, now) {
     const drawing = drawingOf(limit.algorithm), state = drawing.at(moment);
     const { extra, isNew } = extraOf(strip, index, now);
     const words = extra > 0 ? t("lab.with-extra", { n: extra, state: drawing.words(state, moment) }) : drawing.words(state, moment);
-    put(`words-${lane.id}-${index}`, user ? t("lab.state-of", { user, state: words }) : words);
+    put(`words-${lane.id}-${index}`, isText(limit) ? textWords(entries[last], index, words, figures) : user ? t("lab.state-of", { user, state: words }) : words);
     if (extra === 0) wait = Math.max(wait, drawing.wait(state, moment));
     isGranted ||= isNew;
   });
@@ -68,7 +71,6 @@ function writeLane(lane, now) {
   if (refused) wait = Math.max(0, refused.at + refused.retry - now); // as the engine said
   const place = put(`wait-${lane.id}`, waitText(wait));
   place?.classList.toggle("is-waiting", wait > 0);
-  const { figures, bytes } = figuresOf(lane, now);
   put(`tally-${lane.id}`, tallyText(figures, bytes));
   if (places.get(lane.id)?.chosen >= 0) showName(lane.id);
 }

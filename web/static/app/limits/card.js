@@ -2,7 +2,7 @@
 // One limit: its rule in words, then its numbers. A limit that counts across all channels is
 // read-only.
 
-import { rich, t, table } from "../../text/text.js";
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { keepLimit, moveLimit, neighbourOf, removeLimit, setField, setTick } from "./draft-edits.js";
 import { fieldsIn, isFixed, switchesIn } from "./draft.js";
@@ -13,6 +13,7 @@ import { originText } from "./origin.js";
 import { LimitOverrides } from "./overrides.js";
 import { LimitRoles } from "./role-rows.js";
 import { isClear, ruleIn } from "./rule.js";
+import { TextTicks, ticked } from "./text-ticks.js";
 import { SharedWeek } from "./week.js";
 import { Tick } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
@@ -56,12 +57,6 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
 /** @param {DraftLimit} limit @param {string} name */
 const has = (limit, name) => switchesIn(limit).includes(name) && limit.ticks[name];
 
-// ticked are the texts of what can be ticked.
-/** @type {Readonly<Record<string, string>>} */
-const ticked = table({ similar: "limits.similar", count_emotes: "limits.count-emotes", strikes: "limits.strikes" });
-/** @type {Readonly<Record<string, string>>} */
-const tickedAbout = table({ similar: "limits.similar-about", count_emotes: "limits.count-emotes-about", strikes: "limits.strikes-about" });
-
 /** @param {{limit: DraftLimit, index: number}} props */
 function Removed({ limit, index }) {
   return html`
@@ -91,10 +86,7 @@ function Moves({ limit: { name }, index, limits }) {
 function Choices({ limit, index }) {
   return html`
     <div class="choices">
-      ${switchesIn(limit).map((name) => html`
-        <${Tick} key=${name} id=${`${name}-${index}`} checked=${limit.ticks[name]} onChange=${(is) => setTick(index, name, is)}>
-          ${ticked[name] ?? name} <span class="muted">${tickedAbout[name]}</span>
-        <//>`)}
+      <${TextTicks} names=${switchesIn(limit)} values=${limit.ticks} idOf=${(name) => `${name}-${index}`} onTick=${(name, is) => setTick(index, name, is)} />
       <${Tick} id=${`observes-${index}`} checked=${limit.observes} onChange=${(is) => setField(index, "observes", is)}>
         ${t("limits.observe")} <span class="muted">${t("limits.observe-about")}</span>
       <//>

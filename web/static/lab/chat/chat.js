@@ -7,13 +7,16 @@ import { html, useEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { ruleOf } from "../../app/words/rules.js";
 import { Icon } from "../../app/widgets/icon.js";
 import { EditLane } from "../edit.js";
+import { mostCopied } from "../figures.js";
 import { played, setTraffic } from "../player.js";
 import { timeNow } from "../stage.js";
 import { change } from "../state.js";
 import { emptyStrip, lastBy } from "../tape.js";
+import { figuresOf } from "../texts.js";
 import { linesOf, sharesOf } from "./lines.js";
 import { ChatWindow } from "./window.js";
-/** @import { More, Setup } from "../state.js" */
+/** @import { Copies } from "../figures.js" */
+/** @import { Lane, More, Setup } from "../state.js" */
 /** @import { Entry } from "../tape.js" */
 /** @import { Line, Share } from "./lines.js" */
 /** @import { Writer } from "./window.js" */
@@ -31,20 +34,22 @@ function chatsOf(entries) {
   return found.get(entries);
 }
 
-/** @typedef {{free: Share[], limited: Share[], throttled: number}} Standing what happened in the last minute */
+/** @typedef {{free: Share[], limited: Share[], throttled: number, copies: Copies[]}} Standing what happened in the last minute, and to copies since the start */
 
-/** @param {Entry[]} entries @param {number} now @returns {Standing} */
-function standingOf(entries, now) {
+const mostTexts = 3; // in the table of copies
+
+/** @param {Entry[]} entries @param {Lane | undefined} lane @param {number} now @returns {Standing} */
+function standingOf(entries, lane, now) {
   const { free, limited } = chatsOf(entries);
   const recent = entries.slice(lastBy(entries, now - minute) + 1, lastBy(entries, now) + 1);
-  return { free: sharesOf(free, now), limited: sharesOf(limited, now), throttled: recent.filter(({ mark }) => mark === "throttled").length };
+  return { free: sharesOf(free, now), limited: sharesOf(limited, now), throttled: recent.filter(({ mark }) => mark === "throttled").length, copies: lane ? mostCopied(figuresOf(lane, now).figures, mostTexts) : [] };
 }
 
 /** @param {{lab: Setup & More}} props */
 export function Chat({ lab }) {
   const [lane] = lab.lanes, id = lane?.id ?? 0;
   const writers = useRef({ free: newWriter(), limited: newWriter() });
-  const [standing, stand] = useState(/** @type {Standing} */ ({ free: [], limited: [], throttled: 0 }));
+  const [standing, stand] = useState(/** @type {Standing} */ ({ free: [], limited: [], throttled: 0, copies: [] }));
   useEffect(() => {
     let stoodAt = -Infinity;
     const show = () => {
@@ -53,7 +58,7 @@ export function Chat({ lab }) {
       writers.current.limited.write(limited, now);
       if (performance.now() - stoodAt < sharesEvery) return;
       stoodAt = performance.now();
-      stand(standingOf(entries, now));
+      stand(standingOf(entries, lane, now));
     };
     const timer = setInterval(show, linesEvery);
     return () => clearInterval(timer);
@@ -61,8 +66,8 @@ export function Chat({ lab }) {
   return html`
     <${Switch} lab=${lab} />
     <div class="chats">
-      <${ChatWindow} id="chat-free" title=${t("lab.chat-free")} spoken=${t("lab.chat-free-messages")} about=${t("lab.chat-free-about")} shares=${standing.free} throttled=${0} writer=${writers.current.free} />
-      <${ChatWindow} id="chat-limited" title=${t("lab.chat-limited")} spoken=${t("lab.chat-limited-messages")} about=${lane ? sentences(...lane.limits.map((limit) => t("lab.rule", { rule: ruleOf(limit, lab.timezone) }))) : t("lab.chat-no-limits")} shares=${standing.limited} throttled=${standing.throttled} writer=${writers.current.limited} />
+      <${ChatWindow} id="chat-free" title=${t("lab.chat-free")} spoken=${t("lab.chat-free-messages")} about=${t("lab.chat-free-about")} shares=${standing.free} throttled=${0} copies=${[]} writer=${writers.current.free} />
+      <${ChatWindow} id="chat-limited" title=${t("lab.chat-limited")} spoken=${t("lab.chat-limited-messages")} about=${lane ? sentences(...lane.limits.map((limit) => t("lab.rule", { rule: ruleOf(limit, lab.timezone) }))) : t("lab.chat-no-limits")} shares=${standing.limited} throttled=${standing.throttled} copies=${standing.copies} writer=${writers.current.limited} />
     </div>
     ${lane && lab.edited === lane.id && html`<${EditLane} lane=${lane} number=${1} />`}
   `;

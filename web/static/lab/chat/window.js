@@ -6,12 +6,13 @@ import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { shareText } from "../numbers.js";
 import { lastLines } from "./lines.js";
 import { lineOf, personOf } from "./people.js";
+/** @import { Copies } from "../figures.js" */
 /** @import { Line, Share } from "./lines.js" */
 
 /** @typedef {{write: (lines: Line[], now: number) => void}} Writer */
 
-/** @param {{id: string, title: string, spoken: string, about: string, shares: Share[], throttled: number, writer: Writer}} props */
-export function ChatWindow({ id, title, spoken, about, shares, throttled, writer }) {
+/** @param {{id: string, title: string, spoken: string, about: string, shares: Share[], throttled: number, copies: Copies[], writer: Writer}} props */
+export function ChatWindow({ id, title, spoken, about, shares, throttled, copies, writer }) {
   const place = useRef(null);
   useLayoutEffect(() => {
     writer.write = (lines, now) => writeLines(place.current, lastLines(lines, now));
@@ -23,6 +24,7 @@ export function ChatWindow({ id, title, spoken, about, shares, throttled, writer
       <div class="chat-lines" tabindex="0" role="region" aria-label=${spoken}><ol ref=${place} id=${id}></ol></div>
       <p class="chat-throttled" id=${`${id}-throttled`}>${throttled > 0 ? html`<span aria-hidden="true">⊖ </span>${t("lab.chat-throttled", { n: throttled })}` : t("lab.chat-throttled-nothing")}</p>
       <${Shares} id=${`${id}-shares`} shares=${shares} />
+      ${copies.length > 0 && html`<${CopiesTable} id=${`${id}-copies`} copies=${copies} />`}
     </section>
   `;
 }
@@ -78,3 +80,13 @@ function Shares({ id, shares }) {
     </table>
   `;
 }
+
+// CopiesTable shows the texts that were written most, and how many of their copies passed.
+/** @param {{id: string, copies: Copies[]}} props */
+const CopiesTable = ({ id, copies }) => html`
+  <table class="shares" id=${id}>
+    <caption>${t("lab.copies-caption")}</caption>
+    <thead><tr><th scope="col">${t("lab.copies-message")}</th><th scope="col">${t("lab.column-allowed")}</th><th scope="col">${t("lab.column-throttled")}</th></tr></thead>
+    <tbody>${copies.map(({ text, passed, throttled }) => html`<tr key=${text}><th scope="row"><bdi>${text}</bdi></th><td>${passed}</td><td>${throttled}</td></tr>`)}</tbody>
+  </table>
+`;
