@@ -202,7 +202,9 @@ func TestLabPage_Scenes(t *testing.T) {
 func TestLabPage_CopyPaste(t *testing.T) {
 	w := openLab(t, nil, "#at=5s")
 	scene := browsertest.Await[string](w, `import("/lab/scenes.js").then(({ linkOf, sceneOf }) => linkOf(sceneOf("copies")))`)
-	raid := func(messages string) string { return strings.Replace(scene, "messages=20,", "messages="+messages+",", 1) + "&at=80s" }
+	raid := func(messages string) string {
+		return strings.Replace(scene, "messages=20,", "messages="+messages+",", 1) + "&at=80s"
+	}
 	share := func(share string) string {
 		return fmt.Sprintf(`document.querySelector("#task-state").textContent.includes("%s of the messages that passed were copies. 0 messages from others")`, share)
 	}
