@@ -99,7 +99,16 @@ test("marks: messages of the same time stand on each other", () => {
   assert.deepEqual([nearest(v, 306, 40), nearest(v, 450, 50), nearest(v, 100, 50)], [2, 3, -1]);
 });
 
-test("excess: what passed of the user who sent last", () => {
-  const entries = [[0, "anna"], [1, "berta"], [2, "anna"], [3, "anna", "throttled"], [4, "anna"]].map(([at, user, mark = "passes"]) => ({ at, user, mark }));
-  assert.deepEqual([passedSince(entries, 4, -1), passedSince(entries, 4, 0), passedSince(entries, 1, -1), passedSince([], -1, 0)], [3, 2, 1, 0]);
+test("counts: what passed in the allowance of the last message", () => {
+  const said = (at, user, copy) => ({ ...passes(at, { times: 2, oldest: 0 }), user, copy });
+  const entries = [said(0, "anna", 1), said(1000, "berta", 2), { ...throttled(2000, {}, 1), user: "anna", copy: 1 }, said(3000, "berta", 1), said(4000, "anna", 2), said(5000, "anna", 1)];
+  const passed = (per, from = -1) => passedSince({ entries, last: 5, per }, from);
+  assert.deepEqual([passed(), passed("user-everywhere"), passed("channel"), passed("text"), passed("text", 0), passedSince({ entries: [], last: -1 }, 0)], [3, 3, 5, 3, 2, 0]);
+});
+
+test("sliding log: other texts and other users don’t count", () => {
+  const said = (at, copy, times, user) => ({ ...passes(at, { times, oldest: 1000 }), user, copy }), numbers = { messages: 3, every: 10_000 };
+  const entries = [said(1000, 1, 1, "anna"), said(5000, 2, 1, "anna"), said(6000, 3, 1, "berta"), said(7000, 1, 2, "berta")];
+  const at = (per) => { const v = { ...moment(entries, 12_000, numbers), per }; return drawingOf("sliding-log").words(drawingOf("sliding-log").at(v), v); };
+  assert.deepEqual([at("text"), at()], ["1 of 3, oldest leaves in 5.0 s", "2 of 3, oldest leaves in 4.0 s"]);
 });

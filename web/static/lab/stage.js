@@ -114,7 +114,7 @@ const momentOf = ({ entries, grants }, now) => ({ entries, grants, last: lastBy(
 export function viewsOf(lane, now, context) {
   const strip = played.tape.get(lane.id) ?? emptyStrip, marksHeight = marksHeightOf(lab.lanes.length);
   const common = { ...momentOf(strip, now), ...windowOf(now, places.get(lane.id)?.width ?? 0), context, colors, height: limitHeight, marksHeight };
-  return lane.limits.map((limit, index) => ({ ...common, index, numbers: numbersOf(limit), top: marksHeight + index * limitHeight }));
+  return lane.limits.map((limit, index) => ({ ...common, index, per: limit.per, numbers: numbersOf(limit), top: marksHeight + index * limitHeight }));
 }
 
 /** @type {WeakMap<Limit, Record<string, number>>} */

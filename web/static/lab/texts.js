@@ -59,7 +59,7 @@ function writeLane(lane, now) {
   let wait = 0, isGranted = false;
   lane.limits.forEach((limit, index) => {
     /** @type {Moment} */
-    const moment = { entries, last, index, numbers: numbersOf(limit), now, start: lab.start };
+    const moment = { entries, last, index, per: limit.per, numbers: numbersOf(limit), now, start: lab.start };
     const drawing = drawingOf(limit.algorithm), state = drawing.at(moment);
     const { extra, isNew } = extraOf(strip, index, now);
     const words = extra > 0 ? t("lab.with-extra", { n: extra, state: drawing.words(state, moment) }) : drawing.words(state, moment);

@@ -3,8 +3,7 @@
 
 import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
-import { clip, line, write, x } from "./view.js";
-/** @import { Entry } from "../tape.js" */
+import { clip, counter, line, write, x } from "./view.js";
 /** @import { View } from "./view.js" */
 
 // bracket draws the stretch from a lab time until now.
@@ -16,12 +15,12 @@ export function bracket(v, from, color = "accent") {
   line(v, color, left, bottom, left + 5, bottom);
 }
 
-// passedSince returns how many messages have passed after a lab time. It counts only messages of
-// the user who sent the last one, whose state the lane shows.
-/** @param {Entry[]} entries @param {number} last @param {number} from */
-export function passedSince(entries, last, from) {
+// passedSince returns how many of the messages that count have passed after a lab time.
+/** @param {Pick<View, "entries" | "last" | "per">} v @param {number} from */
+export function passedSince(v, from) {
+  const counts = counter(v);
   let passed = 0;
-  for (let i = last; i >= 0 && entries[i].at > from; i--) if (entries[i].mark !== "throttled" && entries[i].user === entries[last].user) passed++;
+  for (let i = v.last; i >= 0 && v.entries[i].at > from; i--) if (counts(v.entries[i])) passed++;
   return passed;
 }
 
@@ -31,7 +30,7 @@ export function passedSince(entries, last, from) {
 export function excess(v) {
   const { messages, every } = v.numbers;
   if (!every) return;
-  const from = v.now - every, passed = passedSince(v.entries, v.last, from);
+  const from = v.now - every, passed = passedSince(v, from);
   if (passed <= messages) return;
   clip(v, () => {
     bracket(v, from, "throttled");

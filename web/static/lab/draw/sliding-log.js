@@ -5,7 +5,7 @@
 import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
 import { bracket } from "./excess.js";
-import { cells, clip, fill, gauge, line, pictureAt, write, x } from "./view.js";
+import { cells, clip, counter, fill, gauge, line, pictureAt, write, x } from "./view.js";
 /** @import { Drawing, Moment } from "./view.js" */
 
 /** @typedef {{times: number, oldest: number}} Log oldest is a lab time */
@@ -18,9 +18,10 @@ function logAt(v) {
   let { times = 0, oldest = NaN } = v.last < 0 ? {} : pictureAt(v, v.last);
   oldest -= v.start;
   if (times === 0 || oldest > edge) return { times, oldest };
-  let left = 0, i = v.last;
-  for (; i >= 0 && v.entries[i].at > edge; i--) {
-    if (v.entries[i].mark === "throttled") continue;
+  const counts = counter(v);
+  let left = 0;
+  for (let i = v.last; i >= 0 && v.entries[i].at > edge; i--) {
+    if (!counts(v.entries[i])) continue;
     left++;
     oldest = v.entries[i].at;
   }
@@ -34,12 +35,13 @@ export const slidingLog = {
   wait: ({ times, oldest }, { now, numbers: { messages, every } }) => (times < messages ? 0 : oldest + every - now),
   draw: (v, { times }) => {
     const { messages, every } = v.numbers, left = x(v, v.now - every), middle = v.top + v.height / 2;
+    const isCounted = counter(v);
     clip(v, () => {
       fill(v, "accent", Math.max(0, left), v.top + 4, v.line - Math.max(0, left), v.height - 8, 0.1 + 0.2 * Math.min(1, times / messages));
       bracket(v, v.now - every);
       line(v, "accent", left, v.top, left, v.top + v.height - 4);
       for (let i = v.last; i >= 0 && v.entries[i].at > v.from; i--) {
-        if (v.entries[i].mark === "throttled") continue;
+        if (!isCounted(v.entries[i])) continue;
         const counts = v.entries[i].at > v.now - every, at = x(v, v.entries[i].at);
         line(v, counts ? "accent" : "hairline", at, v.top + v.height / 2 + 6, at, v.top + v.height - 4);
       }

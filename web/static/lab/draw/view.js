@@ -1,6 +1,7 @@
 // @ts-check
 // What a drawing of a lane needs to know, and what all drawings share.
 
+import { isShared, isText } from "../../app/words/scopes.js";
 /** @import { Picture } from "../engine.js" */
 /** @import { Entry, Grant } from "../tape.js" */
 
@@ -16,6 +17,7 @@
  * @property {number} last index of the last entry that has come
  * @property {number} index of the limit in its lane
  * @property {Record<string, number>} numbers of the limit; durations in ms
+ * @property {string} [per] who shares the limit
  * @property {number} now the lab time
  * @property {number} start the time of day at lab time 0, Unix ms
  * @property {number} from the lab time at the left edge
@@ -37,7 +39,7 @@
  * @property {(v: View, state: P) => void} draw
  */
 
-/** @typedef {Pick<View, "entries" | "last" | "index" | "numbers" | "now" | "start">} Moment */
+/** @typedef {Pick<View, "entries" | "last" | "index" | "numbers" | "per" | "now" | "start">} Moment */
 
 // x returns where a lab time is.
 /** @param {View} v @param {number} time */
@@ -46,6 +48,14 @@ export const x = (v, time) => ((time - v.from) / (v.now - v.from)) * v.line;
 // pictureAt returns the state of a limit right after an entry; it is empty before the first one.
 /** @param {Moment} v @param {number} i @returns {Picture} */
 export const pictureAt = ({ entries, index }, i) => entries[i]?.pictures[index] ?? {};
+
+// counter returns a function that reports whether an entry counts in the state that is shown: it has
+// passed, and shares the allowance of the last one.
+/** @param {Pick<View, "entries" | "last" | "per">} v @returns {(entry: Entry) => boolean} */
+export function counter({ entries, last, per }) {
+  const shown = entries[last];
+  return ({ mark, user, copy }) => mark !== "throttled" && (isShared({ per }) || (isText({ per }) ? copy > 0 && copy === shown.copy : user === shown.user));
+}
 
 // firstShown returns the index of the first entry whose state reaches into the view.
 /** @param {View} v */
