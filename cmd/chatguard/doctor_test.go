@@ -112,6 +112,11 @@ problem  configuration  chatguard.toml: penalties.ladder: has "drop", which only
 			p.config.Policy.Limits[0] = chatguard.Limit{Name: "calm", Algorithm: chatguard.LeakyBucket, Every: time.Second, Queue: 2}
 		}, `
 note     configuration  limit "calm": a bot can't hold messages, so the delay of a leaky-bucket has no effect: …`},
+		"repeated text without hashes": {func(p *patient) {
+			p.config.Policy.Limits[0] = chatguard.Limit{Name: "copies", Per: chatguard.PerText, Algorithm: chatguard.SlidingLog, Messages: 3, Every: time.Minute}
+			p.config.TextRetention = 0
+		}, `
+note     configuration  limit "copies": previews count no repeated text, because text_retention is "0s"; with "24h", they count that of the last 24 hours`},
 		"long rows and little memory": {func(p *patient) {
 			p.config.MemoryPerTable = 64 << 20
 			p.config.Policy.Limits[0] = chatguard.Limit{Name: "hour", Algorithm: chatguard.SlidingLog, Messages: 1024, Every: time.Hour}

@@ -2,23 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
-	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 	"github.com/chatguard/chatguard/internal/restore"
-	"github.com/chatguard/chatguard/internal/textkey"
 )
 
 func newRestoreCommand() *cobra.Command {
@@ -129,7 +124,7 @@ func (r *restoring) report(ctx context.Context, o restore.Outcome) string {
 		say("What was there before is in %s", strings.Join(o.Kept, ", "))
 	}
 	cfg, err := loadConfigIfAny(r.cmd, r.config)
-	if o.TextKey == restore.Absent && err == nil && hasOtherTexts(ctx, cfg) {
+	if o.TextKey == restore.Absent && err == nil && app.HasOtherTexts(ctx, cfg) {
 		say("The database's hashes of texts are useless without their key: limits on repeated text, and their previews, begin with the next message")
 	}
 	for _, file := range []string{cfg.Web.TLSCert, cfg.Web.TLSKey, cfg.Shared.TLSCA, cfg.Shared.TLSCert, cfg.Shared.TLSKey} {
@@ -146,24 +141,4 @@ func (r *restoring) report(ctx context.Context, o restore.Outcome) string {
 		say("If `chatguard doctor` says that the bot has no valid token, run `chatguard login`")
 	}
 	return text.String()
-}
-
-// hasOtherTexts reports whether the database certainly has hashes of texts with another key than
-// the configuration's.
-func hasOtherTexts(ctx context.Context, cfg config.Config) bool {
-	var print func(text string) chatguard.TextPrint
-	key, err := app.TextKey(cfg, textkey.Read)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // it will be a new one
-	case err != nil || key == textkey.Key{}:
-		return false // there will be no such limits
-	default:
-		guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{TextKey: key})
-		if err != nil {
-			return false
-		}
-		print = guard.TextPrint
-	}
-	other, err := persist.HasOtherTexts(ctx, cfg.Database, print)
-	return other && err == nil // a restore isn't worse for not knowing
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/reports"
 	"github.com/chatguard/chatguard/internal/request"
-	"github.com/chatguard/chatguard/internal/textkey"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
@@ -57,37 +56,11 @@ func (a *App) openNode(ctx context.Context) (err error) {
 	return err
 }
 
-// TextKey returns the key of texts: that of all nodes that share a store, or this installation's
-// own, which own returns of its file. It is zero if the nodes have none in common. Then they have
-// no limits on repeated text; see node.CheckPolicies.
-func TextKey(c config.Config, own func(path string) (textkey.Key, error)) (key textkey.Key, err error) {
-	switch {
-	case c.Shared.HasStore() && c.Shared.TextKey == "":
-		return key, nil
-	case c.Shared.HasStore():
-		return textkey.Derived(string(c.Shared.TextKey)), nil
-	case c.NoDatabase:
-		return textkey.Random(), nil
-	}
-	return own(c.TextKeyFile())
-}
-
-// openTextKey opens the file with this installation's key of texts.
-func (a *App) openTextKey(path string) (textkey.Key, error) {
-	key, err := textkey.Open(path)
-	if err == nil {
-		if err := textkey.Check(path); err != nil {
-			a.log.Warn(err.Error())
-		}
-	}
-	return key, err
-}
-
 // openGuard creates the Guard, its Policies and Controls, and the connection to Twitch, which
 // provides the IDs of channels with their own policy.
 func (a *App) openGuard(context.Context) (err error) {
 	var chatTime *clock.Chat
-	key, err := TextKey(a.Config, a.openTextKey)
+	key, err := textKey(a.Config, a.openTextKey)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestTextKey(t *testing.T) {
 	var log strings.Builder
 	keyOf := func(c config.Config) textkey.Key {
 		t.Helper()
-		key, err := TextKey(c, (&App{log: slog.New(slog.NewTextHandler(&log, nil))}).openTextKey)
+		key, err := textKey(c, (&App{log: slog.New(slog.NewTextHandler(&log, nil))}).openTextKey)
 		if err != nil {
 			t.Fatalf("%x, %v", key, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/limitinfo"
 )
@@ -37,10 +38,13 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 	for _, name := range strangers {
 		list = append(list, noteFinding("[channel.%s] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", name))
 	}
+	if names := d.limitNames(func(l chatguard.Limit) bool { return inner.IsText(l.Per) }); len(names) > 0 && d.cfg.TextRetention == 0 {
+		list = append(list, noteFinding(`limit %q: previews count no repeated text, because text_retention is "0s"; with "24h", they count that of the last 24 hours`, names[0]))
+	}
 	if len(d.cfg.Twitch.Channels) == 0 {
 		return list // a server may hold messages itself
 	}
-	for _, name := range d.holdingLimits() {
+	for _, name := range d.limitNames(func(l chatguard.Limit) bool { return l.Algorithm == chatguard.LeakyBucket }) {
 		list = append(list, noteFinding("limit %q: a bot can't hold messages, so the delay of a leaky-bucket has no effect: "+
 			"a message either fits and stays, or doesn't fit and is penalised", name))
 	}
@@ -96,12 +100,11 @@ func (d *Doctor) policies() []chatguard.Policy {
 	return all
 }
 
-// holdingLimits returns the names of limits that are configured to hold messages, which Twitch
-// doesn't allow.
-func (d *Doctor) holdingLimits() (names []string) {
+// limitNames returns the names of the configuration's limits that a test selects.
+func (d *Doctor) limitNames(selects func(chatguard.Limit) bool) (names []string) {
 	for _, p := range d.policies() {
 		for _, l := range p.Limits {
-			if l.Algorithm == chatguard.LeakyBucket && !slices.Contains(names, l.Name) {
+			if selects(l) && !slices.Contains(names, l.Name) {
 				names = append(names, l.Name)
 			}
 		}

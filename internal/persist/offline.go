@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
@@ -107,4 +108,27 @@ func DiscardPolicy(ctx context.Context, path, channelID, author string, opts *Op
 	}
 	revisions, audits := s.changes.parts()
 	return numbered, s.db.Write(ctx, func(tx *sql.Tx) error { return writeParts(ctx, tx, []part{revisions, audits}) })
+}
+
+// HasOtherTexts reports whether the database at path has hashes of texts that are useless with the
+// key of print. If print is nil, there is no key yet, so all of them are. Otherwise, only the prints
+// of the timeline say which key made them. HasOtherTexts works whether or not a process owns the
+// database.
+func HasOtherTexts(ctx context.Context, path string, print func(text string) chatguard.TextPrint) (has bool, err error) {
+	db, err := Schema.OpenSnapshot(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	// An older version has neither prints nor rows of texts.
+	err = db.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pragma_table_info('timeline') WHERE name = 'print')").Scan(&has)
+	switch {
+	case err != nil || !has:
+	case print == nil:
+		err = db.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM timeline WHERE print IS NOT NULL) OR EXISTS (SELECT 1 FROM state WHERE user_id GLOB char(31) || '*')").Scan(&has)
+	default:
+		mark := newTexts(print).mark
+		err = db.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM timeline WHERE print IS NOT NULL AND substr(print, 1, length(?1)) <> ?1)", mark[:]).Scan(&has)
+	}
+	return has, err
 }
