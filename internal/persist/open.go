@@ -92,7 +92,7 @@ func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) 
 	// Start at another number than earlier processes did, so that messages of the same time have
 	// different numbers.
 	s.queue.number = now.Unix()
-	s.sweeper = &sweeper{db: db, opts: &s.opts, wanted: s.commits.wake}
+	s.sweeper = &sweeper{db: db, opts: &s.opts, wanted: s.commits.wake, prints: map[string]int64{}}
 	if db.InMemory() {
 		s.sweeper.used = db.Used
 	}

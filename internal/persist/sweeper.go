@@ -35,7 +35,7 @@ type sweeper struct {
 
 	at     time.Time // when to check for expired records again
 	idle   idleWalk
-	prints printWalk
+	prints map[string]int64 // by channel ID, the time up to which prints have been deleted
 }
 
 // sweep rolls up the timeline and deletes expired records after a flush. written is the number of
