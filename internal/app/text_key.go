@@ -12,16 +12,14 @@ import (
 )
 
 // textKey returns the key of texts: that of all nodes that share a store, or this installation's
-// own, which own returns of its file. It is zero if the nodes have none in common. Then they have
-// no limits on repeated text; see node.CheckPolicies.
+// own, which own returns of its file. It is zero if there is none. Then a Guard without a store has
+// a random one, and nodes have no limits on repeated text; see node.CheckPolicies.
 func textKey(c config.Config, own func(path string) (textkey.Key, error)) (key textkey.Key, err error) {
 	switch {
-	case c.Shared.HasStore() && c.Shared.TextKey == "":
-		return key, nil
-	case c.Shared.HasStore():
+	case c.Shared.HasStore() && c.Shared.TextKey != "":
 		return textkey.Derived(string(c.Shared.TextKey)), nil
-	case c.NoDatabase:
-		return textkey.Random(), nil
+	case c.Shared.HasStore() || c.NoDatabase:
+		return key, nil
 	}
 	return own(c.TextKeyFile())
 }

@@ -33,6 +33,15 @@ func channelTableOf(p *chatguard.Policy) reflect.Value {
 	}).Elem()
 }
 
+// Policies returns the policy for all channels, and those of channels with their own table.
+func (c *Config) Policies() []chatguard.Policy {
+	all := []chatguard.Policy{c.Policy}
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		all = append(all, c.Channels[name])
+	}
+	return all
+}
+
 // PolicyFor returns the policy of the channel with any of the names, which are logins or IDs. If
 // the channel has its own table, PolicyFor returns the table's policy, otherwise the policy for all
 // channels. If several names have a table, the first name wins.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -56,7 +55,7 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 func (d *Doctor) checkMemory(context.Context) []Finding {
 	users, texts := int64(math.MaxInt64), int64(math.MaxInt64)
 	table := min(d.cfg.MemoryPerTable, config.Size(app.UsersMemoryOf(d.cfg)))
-	for _, p := range d.policies() {
+	for _, p := range d.cfg.Policies() {
 		here, everywhere, err := limitinfo.Capacity(p, int64(table))
 		if err != nil {
 			return []Finding{problemFrom(err)}
@@ -91,18 +90,9 @@ func formatAbout(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// policies returns the configuration's policies: the default policy and those of single channels.
-func (d *Doctor) policies() []chatguard.Policy {
-	all := []chatguard.Policy{d.cfg.Policy}
-	for _, name := range slices.Sorted(maps.Keys(d.cfg.Channels)) {
-		all = append(all, d.cfg.Channels[name])
-	}
-	return all
-}
-
 // limitNames returns the names of the configuration's limits that a test selects.
 func (d *Doctor) limitNames(selects func(chatguard.Limit) bool) (names []string) {
-	for _, p := range d.policies() {
+	for _, p := range d.cfg.Policies() {
 		for _, l := range p.Limits {
 			if selects(l) && !slices.Contains(names, l.Name) {
 				names = append(names, l.Name)
@@ -141,7 +131,7 @@ func (d *Doctor) checkEnvironment(context.Context) (list []Finding) {
 func (d *Doctor) checkZones(context.Context) (list []Finding) {
 	type days struct{ zone, resetAt, period, firstDay string }
 	var seen []days
-	for _, p := range d.policies() {
+	for _, p := range d.cfg.Policies() {
 		for _, l := range p.Limits {
 			if one := (days{cmp.Or(l.Timezone, p.Timezone), l.ResetAt, string(cmp.Or(l.Period, chatguard.PeriodDay)), l.FirstDay}); l.Algorithm == chatguard.DailyWindow && !slices.Contains(seen, one) {
 				seen = append(seen, one)

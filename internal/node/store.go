@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -92,11 +90,7 @@ func CheckPolicies(c config.Config) error {
 	if problem := unplaceable(c, c.Policy); problem != "" {
 		return c.Fail("shared.placement", problem)
 	}
-	policies := []chatguard.Policy{c.Policy}
-	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
-		policies = append(policies, c.Channels[name])
-	}
-	for _, p := range policies {
+	for _, p := range c.Policies() {
 		if problem := withoutTextKey(c, p); problem != "" {
 			return c.Fail("shared.text_key", problem)
 		}
@@ -130,12 +124,8 @@ func unplaceable(c config.Config, p chatguard.Policy) string {
 	if !c.Shared.HasStore() || !c.Shared.IsCluster() {
 		return ""
 	}
-	policies := []chatguard.Policy{p, c.Policy}
-	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
-		policies = append(policies, c.Channels[name])
-	}
 	opts := redisstore.Options{Placement: placements[c.Shared.Placement], NameOf: optionName}
-	if err := opts.CheckPlacement(policies...); err != nil {
+	if err := opts.CheckPlacement(append([]chatguard.Policy{p}, c.Policies()...)...); err != nil {
 		return strings.TrimPrefix(err.Error(), "redisstore: ")
 	}
 	return ""

@@ -20,12 +20,6 @@ import (
 // Key is a key of texts. The zero value means that there is none.
 type Key = [16]byte
 
-// Random returns a new key, which nobody else has.
-func Random() (k Key) {
-	rand.Read(k[:]) // never fails
-	return k
-}
-
 // Derived returns the key of all nodes that have the same secret.
 func Derived(secret string) Key {
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -40,7 +34,7 @@ func Open(path string) (Key, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
-	k = Random()
+	rand.Read(k[:]) // never fails
 	err = atomicfile.Write(path, append(hex.AppendEncode(nil, k[:]), '\n'), func(draft *os.File) error {
 		return atomicfile.GiveToFolderOwner(draft, path)
 	})
