@@ -18,9 +18,10 @@ const diskRows = 100_000
 func BenchmarkDiskUse(b *testing.B) {
 	for b.Loop() {
 		now := start
-		s := open(b, databasePath(b), &Options{QueueSize: 2 * diskRows, Now: func() time.Time { return now }})
+		s := open(b, databasePath(b), &Options{QueueSize: 2 * diskRows, TextRetention: DefaultTextRetention, Now: func() time.Time { return now }})
 		g, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Now: s.opts.Now})
 		must(b, err)
+		s.RecordTexts(g.TextPrint)
 		_, err = s.Restore(ctx, g)
 		must(b, err)
 		grown := func(write func()) float64 {
