@@ -31,16 +31,13 @@ func Capacity(policy chatguard.Policy, memory int64) (users, everywhere int64, e
 // the errors are those of Capacity.
 func TextCapacity(policy chatguard.Policy, memory int64) (texts int64, err error) {
 	sets, err := inner.Compile(policy)
-	if err != nil {
-		return 0, err
-	}
 	memory = cmp.Or(max(memory, 0), limits.DefaultMemory)
 	for i, set := range sets.Texts() {
 		if fit := set.UsersIn(limits.TextMemory(memory)); i == 0 || fit < texts {
 			texts = fit
 		}
 	}
-	return texts, nil
+	return texts, err
 }
 
 // Memory returns approximately how many bytes the given number of users of a channel take under a
@@ -62,11 +59,8 @@ func Memory(policy chatguard.Policy, users int) (bytes int64, err error) {
 // text. The errors are those of the policy's Validate.
 func TextMemory(policy chatguard.Policy, texts int) (bytes int64, err error) {
 	sets, err := inner.Compile(policy)
-	if err != nil {
-		return 0, err
-	}
 	for _, set := range sets.Texts() {
 		bytes += set.Bytes(texts)
 	}
-	return bytes, nil
+	return bytes, err
 }
