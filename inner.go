@@ -101,22 +101,13 @@ func (g inner) InForce(channelID string) Policy {
 // Mode implements inner.Guard.
 func (g inner) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
 
-// Title implements inner.Guard.
-func (g inner) Title(channelID, limit string) string {
+// Limit implements inner.Guard.
+func (g inner) Limit(channelID, name string) (l Limit) {
 	list := g.channels.inForce(channelID).policy.Limits
-	if i := slices.IndexFunc(list, func(l Limit) bool { return l.Name == limit }); i >= 0 {
-		return list[i].Title
+	if i := slices.IndexFunc(list, func(l Limit) bool { return l.Name == name }); i >= 0 {
+		l = list[i]
 	}
-	return ""
-}
-
-// Per implements inner.Guard.
-func (g inner) Per(channelID, limit string) Scope {
-	list := g.channels.inForce(channelID).policy.Limits
-	if i := slices.IndexFunc(list, func(l Limit) bool { return l.Name == limit }); i >= 0 {
-		return list[i].Per
-	}
-	return PerUser
+	return l
 }
 
 // Timezone implements inner.Guard.

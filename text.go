@@ -101,12 +101,13 @@ func (cs *channels) needsPrint(c *channel, q *limits.Request) bool {
 
 // fillPrint sets p, which must be zero, to the print of a message if the channel's limits need it.
 func (g *Guard) fillPrint(p *TextPrint, m *Message, c *channel, q *limits.Request) {
-	if c.texts.Load() != nil && g.channels.needsPrint(c, q) { // inlined: there are hardly ever any
-		g.printOf(p, m)
+	if c.texts.Load() != nil && g.channels.needsPrint(c, q) { // inlined, as few channels have such limits
+		g.setPrint(p, m)
 	}
 }
 
-func (g *Guard) printOf(p *TextPrint, m *Message) {
+// setPrint sets p to the print of a message.
+func (g *Guard) setPrint(p *TextPrint, m *Message) {
 	if m.Print != nil {
 		*p = *m.Print
 	} else {

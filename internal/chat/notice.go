@@ -95,10 +95,9 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 func (b *Bot) fill(settings Notices, m *chatguard.Message, v *chatguard.Verdict) string {
 	texts := language.Chat(settings.Language)
 	wait := texts.Wait(journal.MaySpeakAt(*v).Sub(b.options.Now()))
-	guard := inner.Of(b.options.Guard)
-	if inner.IsText(guard.Per(m.ChannelID, v.Limit)) {
+	limit := inner.Of(b.options.Guard).Limit(m.ChannelID, v.Limit)
+	if inner.IsText(limit.Per) {
 		return texts.Text("notice-same", language.Values{"name": m.User.Name(), "wait": wait})
 	}
-	limit := texts.LimitTitle(v.Limit, guard.Title(m.ChannelID, v.Limit))
-	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", wait, "{limit}", limit).Replace(settings.Text)
+	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", wait, "{limit}", texts.LimitTitle(v.Limit, limit.Title)).Replace(settings.Text)
 }

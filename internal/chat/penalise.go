@@ -195,9 +195,10 @@ func (b *Bot) outdatedReason(j *job) string {
 // allowed.
 func (b *Bot) reason(j *job, silent time.Duration) string {
 	v, texts := j.verdict, language.Chat(b.options.Notices(j.message.ChannelID).Language)
-	values := language.Values{"limit": texts.LimitTitle(v.Limit, inner.Of(b.options.Guard).Title(j.message.ChannelID, v.Limit))}
+	limit := inner.Of(b.options.Guard).Limit(j.message.ChannelID, v.Limit)
+	values := language.Values{"limit": texts.LimitTitle(v.Limit, limit.Title)}
 	plain, waits := "reason", "reason-wait"
-	if inner.IsText(inner.Of(b.options.Guard).Per(j.message.ChannelID, v.Limit)) {
+	if inner.IsText(limit.Per) {
 		plain, waits = "reason-same", "reason-same-wait" // another message may be allowed earlier
 	}
 	switch {

@@ -26,7 +26,7 @@ func (c *Commands) quota(ctx context.Context, m chatguard.Message) string {
 		if !inner.IsPersonal(l.Per) {
 			continue
 		}
-		text, values := "quota-limit", language.Values{"limit": texts.LimitTitle(l.Name, inner.Of(c.guard).Title(m.ChannelID, l.Name)), "left": l.Remaining, "capacity": l.Capacity + l.Granted}
+		text, values := "quota-limit", language.Values{"limit": texts.LimitTitle(l.Name, inner.Of(c.guard).Limit(m.ChannelID, l.Name).Title), "left": l.Remaining, "capacity": l.Capacity + l.Granted}
 		switch {
 		case l.Remaining == 0 && l.NextAt.After(now):
 			text, values["wait"] = "quota-limit-next", texts.Wait(l.NextAt.Sub(now))

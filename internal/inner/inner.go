@@ -52,13 +52,9 @@ type Guard interface {
 	// InForce(channelID).Mode, without a copy of the policy.
 	Mode(channelID string) chatguard.Mode
 
-	// Title returns the title of a limit of the policy by which the Guard judges a channel's
-	// messages. It is empty if the limit has none, or if there is no such limit.
-	Title(channelID, limit string) string
-
-	// Per returns who shares a limit of the policy by which the Guard judges a channel's messages.
-	// It is PerUser if there is no such limit.
-	Per(channelID, limit string) chatguard.Scope
+	// Limit returns a limit of the policy by which the Guard judges a channel's messages. It is the
+	// zero value if there is no such limit. Its Roles must not be changed.
+	Limit(channelID, name string) chatguard.Limit
 
 	// Timezone returns the name of the time zone of the policy by which the Guard judges a
 	// channel's messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the

@@ -5,6 +5,7 @@ package repeats
 
 import (
 	"hash/maphash"
+	"math"
 	"sync"
 	"time"
 
@@ -22,9 +23,11 @@ const (
 	// mostMessages is the maximum number of remembered messages of all channels: 218 per second for
 	// ten minutes. Beyond it, the oldest are forgotten. A message takes up to 250 bytes.
 	mostMessages = 1 << 17
-	// mostEntries is the minimum number of journal entries whose Repeats are remembered until the
+	// clockJump is the longest time by which a clock goes back unless it is set back.
+	clockJump = time.Minute
+	// keptEntries is the minimum number of journal entries whose Repeats are remembered until the
 	// observers of the same message have asked for them.
-	mostEntries = 1 << 10
+	keptEntries = 1 << 10
 )
 
 // Memory remembers the messages of all channels. Its only time is the Guard's clock when a message
@@ -57,7 +60,7 @@ type text struct{ times, people uint32 }
 func New(guard *chatguard.Guard) *Memory {
 	return &Memory{
 		guard: guard, most: mostMessages, seed: maphash.MakeSeed(), texts: map[uint64]text{}, own: map[uint64]uint32{},
-		repeats: recent.Map[chatguard.EntryID, journal.Repeats]{Size: mostEntries},
+		repeats: recent.Map[chatguard.EntryID, journal.Repeats]{Size: keptEntries},
 	}
 }
 
@@ -68,10 +71,7 @@ func (r *Memory) Observe(_ chatguard.Message, v chatguard.Verdict) {
 	if v.Print.IsZero() {
 		return
 	}
-	var limit chatguard.Limit
-	if v.EntryID != 0 {
-		limit = r.limit(v.ChannelID, v.Limit)
-	}
+	limit := inner.Of(r.guard).Limit(v.ChannelID, v.Limit)
 	s := r.newSaid(v.ChannelID, v.UserID, v.Print)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *Memory) Observe(_ chatguard.Message, v chatguard.Verdict) {
 		r.forgetOldest()
 	}
 	r.add(s)
-	if limit.Name != "" {
+	if v.EntryID != 0 && inner.IsText(limit.Per) {
 		r.repeats.Set(v.EntryID, r.repeatsOf(&s, &limit), time.Time{})
 	}
 }
@@ -105,21 +105,20 @@ func (r *Memory) newSaid(channelID, userID string, print chatguard.TextPrint) (s
 	return s
 }
 
-// limit returns a limit on repeated text of a channel's policy, or the zero value if it isn't one.
-func (r *Memory) limit(channelID, name string) chatguard.Limit {
-	for _, l := range inner.Of(r.guard).InForce(channelID).Limits {
-		if l.Name == name && inner.IsText(l.Per) {
-			return l
-		}
-	}
-	return chatguard.Limit{}
-}
-
-// expire forgets old messages, and returns the time. If the Guard's clock was set back, it also
-// forgets those from before that, whose age is unknown.
+// expire forgets old messages, and returns the time, which is never before the newest message. If
+// the Guard's clock was set back by more than clockJump, expire forgets all messages, because their
+// age is unknown.
 func (r *Memory) expire() (now int64) {
 	now = r.guard.Now().UnixNano()
-	for r.first < len(r.said) && (r.said[r.first].at < now-int64(Kept) || r.said[r.first].at > now) {
+	since := now - int64(Kept)
+	if n := len(r.said); n > r.first {
+		if newest := r.said[n-1].at; newest-now > int64(clockJump) {
+			since = math.MaxInt64
+		} else {
+			now = max(now, newest)
+		}
+	}
+	for r.first < len(r.said) && r.said[r.first].at < since {
 		r.forgetOldest()
 	}
 	return now

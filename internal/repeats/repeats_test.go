@@ -176,7 +176,9 @@ func TestMemory_WrongTimes(t *testing.T) {
 	m.wantCount(Kept, "1", raid, false, 5, 5)
 	m.wantCount(Kept+1, "1", raid, false, 0, 0)
 	m.say(Kept+1, "1", "anna", raid)
-	m.wantCount(0, "1", raid, false, 0, 0)
+	m.say(2*Kept, "1", "ben", raid)
+	m.wantCount(2*Kept-time.Second, "1", raid, false, 2, 2)
+	m.wantCount(2*Kept-4*time.Minute, "1", raid, false, 0, 0)
 }
 
 // TestMemory_NumbersOnly checks that texts of which nothing is left aren't one similar text.
@@ -192,7 +194,7 @@ func TestMemory_NumbersOnly(t *testing.T) {
 }
 
 // TestOf_AnyOrder checks that an entry is found whatever other messages were observed since, up to
-// the newest mostEntries. Goroutines don't observe in the order of their entries.
+// the newest keptEntries. Goroutines don't observe in the order of their entries.
 func TestOf_AnyOrder(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, copies(chatguard.PerText))
@@ -201,18 +203,18 @@ func TestOf_AnyOrder(t *testing.T) {
 		v.EntryID = id
 		m.Observe(chatguard.Message{}, v)
 	}
-	for id := range chatguard.EntryID(mostEntries - 1) {
+	for id := range chatguard.EntryID(keptEntries - 1) {
 		if got := m.Of(5000).Times; got != 1 {
 			t.Fatalf("before entry %d: %d times, want 1", id+1, got)
 		}
 		v.EntryID = id + 1
 		m.Observe(chatguard.Message{}, v)
 	}
-	for id := range 2 * chatguard.EntryID(mostEntries) {
+	for id := range 2 * chatguard.EntryID(keptEntries) {
 		v.EntryID = 10_000 + id
 		m.Observe(chatguard.Message{}, v)
 	}
-	if got := m.Of(5000); got != (journal.Repeats{}) || m.repeats.Len() > 2*mostEntries {
+	if got := m.Of(5000); got != (journal.Repeats{}) || m.repeats.Len() > 2*keptEntries {
 		t.Errorf("the oldest of %d entries: %+v", m.repeats.Len(), got)
 	}
 }

@@ -146,12 +146,12 @@ type sameAgain struct {
 // reason isn't that the text is the same.
 func (h *users) findSameAgain(ctx context.Context, c *card) *sameAgain {
 	m, repeats := h.channels.model.LastThrottled(c.Channel, c.UserID)
-	if m.Print == nil || m.Print.IsZero() {
+	if m.Print == nil {
 		return nil
 	}
 	m.User.Roles = c.Roles
 	v, err := h.guard.Peek(ctx, m)
-	if err != nil || v.Allowed || v.Never || !inner.IsText(inner.Of(h.guard).Per(c.Channel, v.Limit)) {
+	if err != nil || v.Allowed || v.Never || !inner.IsText(inner.Of(h.guard).Limit(c.Channel, v.Limit).Per) {
 		return nil
 	}
 	return &sameAgain{v.Limit, journal.MaySpeakAt(v), repeats}

@@ -90,7 +90,9 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 		Exempt: e.Verdict.Exempt, Observing: channel.observing, RaidUntil: channel.raidUntil, Limits: []viewerLimit{}, SameText: []viewerRule{}, // never null in JSON
 	}
 	if !s.Exempt {
-		s.addLimits(e, func(name string) string { return texts.LimitTitle(name, inner.Of(h.guard).Title(channel.id, name)) })
+		s.addLimits(e, func(name string) string {
+			return texts.LimitTitle(name, inner.Of(h.guard).Limit(channel.id, name).Title)
+		})
 		list, quotas := inner.TextLimits(h.guard, channel.id, record.roles)
 		for i, q := range quotas {
 			l := list[i]

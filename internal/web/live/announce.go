@@ -18,9 +18,9 @@ func (m *Model) judgeAgain(channel string, now time.Time) {
 	}
 }
 
-// judgeRow makes the Guard judge the last message of one user again. It never waits, except with exact sharing: then it
-// reads the user's row in the store, which bounds that time itself. It needs no context, because
-// whatever called it has already happened.
+// judgeRow makes the Guard judge the last message of one user again. It never waits, except with
+// exact sharing: then it reads the user's row in the store, which bounds that time itself. It needs
+// no context, because whatever called it has already happened.
 func (m *Model) judgeRow(r row, now time.Time) {
 	e, err := limitinfo.Explain(context.Background(), m.opts.Guard, r.again(now))
 	if err != nil {

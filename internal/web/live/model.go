@@ -91,7 +91,7 @@ func New(opts Options) *Model {
 		opts.ColorOf = func(_, _ string) string { return "" }
 	}
 	m := &Model{sources: sources{&opts, newTallies(opts.Metrics, now), &modeAuthors{of: map[string]modesChange{}}}, opts: &opts, began: now, board: newBoard(), unnamed: pendingSet[rowKey]{added: make(chan struct{}, 1)}}
-	m.board.isText = func(channel, limit string) bool { return inner.IsText(inner.Of(opts.Guard).Per(channel, limit)) }
+	m.board.isText = func(channel, limit string) bool { return inner.IsText(inner.Of(opts.Guard).Limit(channel, limit).Per) }
 	m.sockets = newSockets(&opts, newFeed(now, frames{m.changeFrames, m.statusFrame, m.snapshotFrame}))
 	m.said.expire(now)
 	m.register(opts.Metrics)
@@ -158,8 +158,9 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 		if m.opts.Repeats != nil {
 			e.Repeats = m.opts.Repeats(e.ID)
 		}
-		print := v.Print
-		msg.Print = &print
+		if print := v.Print; !print.IsZero() {
+			msg.Print = &print
+		}
 		m.board.put(e, color, msg, now)
 		m.assumeSilence(&e, now)
 	} else {

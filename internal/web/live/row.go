@@ -16,7 +16,7 @@ type rowKey struct{ channel, user string }
 type row struct {
 	Throttled
 	cost  int                  // of the last message
-	print *chatguard.TextPrint // likewise; nil if it is unknown
+	print *chatguard.TextPrint // likewise; nil if it is unknown, or no limit is on repeated text
 	// limited is whether a limit throttles the user. limitEnds is when it lets them write; the zero
 	// time means never.
 	limited   bool
