@@ -75,12 +75,9 @@ type Step struct {
 	ResetAt time.Time
 	// Picture is the state of the lane's limit for a drawing of it. Pictures is used instead if the
 	// lane has several limits, and has them in the lane's order. The state of a limit on repeated
-	// text is that of the message's text, or null if it doesn't count.
+	// text is that of the message's text, or null if the limit doesn't count the message. It has the
+	// same text_number for messages with the same text, as the limit compares them.
 	Picture, Pictures json.RawMessage
-	// SameText is the same number for messages with the same text, from 1 in the order of the first
-	// of them. Texts are the same as in the lane's first limit on repeated text. It is 0 if the lane
-	// has none, or if it doesn't count the message.
-	SameText int
 
 	late time.Duration // how much later than its time the message counted
 }

@@ -37,9 +37,6 @@ func (s *Step) AppendJSON(b []byte) []byte {
 	if s.Pictures != nil {
 		b = append(append(b, `,"pictures":`...), s.Pictures...)
 	}
-	if s.SameText > 0 {
-		b = strconv.AppendInt(append(b, `,"same_text":`...), int64(s.SameText), 10)
-	}
 	return append(b, '}')
 }
 

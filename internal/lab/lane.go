@@ -35,30 +35,32 @@ func (l *lane) textLimit() *chatguard.Limit {
 	return nil
 }
 
-// texts numbers the texts of messages that a limit counts, in the order of the first of each.
+// texts numbers the texts that the limits of a lane count. Each limit has its own numbers.
 type texts struct {
-	limit *chatguard.Limit // nil if there is none
 	guard *chatguard.Guard
 	seen  map[textKey]int
 }
 
-// textKey identifies a text. The user is empty if the limit counts the texts of all users together.
+// textKey identifies a text in a limit. The user is empty if the limit counts the texts of all
+// users together.
 type textKey struct {
-	hash [16]byte
-	user string
+	limit string
+	hash  [16]byte
+	user  string
 }
 
-// number returns the number of a message's text. states are those of the limits that count it.
-func (t *texts) number(v *chatguard.Verdict, states []limitinfo.Status) int {
-	if t.limit == nil || !slices.ContainsFunc(states, func(s limitinfo.Status) bool { return s.Name == t.limit.Name }) {
+// number returns the number of a message's text in a limit that counts the message. It is 0 if the
+// limit isn't on repeated text.
+func (t *texts) number(l *chatguard.Limit, v *chatguard.Verdict) int {
+	if !inner.IsText(l.Per) {
 		return 0
 	}
 	hashes := inner.Of(t.guard).Hashes(v.Print)
-	key := textKey{hash: hashes[0]}
-	if t.limit.Similar {
+	key := textKey{limit: l.Name, hash: hashes[0]}
+	if l.Similar {
 		key.hash = hashes[1]
 	}
-	if t.limit.Per == chatguard.PerUserText {
+	if l.Per == chatguard.PerUserText {
 		key.user = v.UserID
 	}
 	if t.seen[key] == 0 {
@@ -167,7 +169,7 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 	}
 	steps := make([]Step, len(messages))
 	moving := mover{move, guard, l.policy}
-	same := texts{l.textLimit(), guard, map[textKey]int{}}
+	same := texts{guard, map[textKey]int{}}
 	granting := granter{guard: guard, limits: l.policy.Limits, due: l.grants}
 	for i, m := range messages {
 		if err := done.pause(ctx, i, each); err != nil {
@@ -196,13 +198,13 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 		if err != nil {
 			return nil, nil, err
 		}
-		s.SameText = same.number(&v, after.Limits)
+		picture := func(b []byte, i int) []byte { return l.appendPicture(b, after.Limits, i, &same, &v) }
 		switch {
 		case len(after.Limits) == 0:
 		case len(l.policy.Limits) == 1:
-			s.Picture = pictures.add(func(b []byte) []byte { return l.appendPicture(b, after.Limits, 0) })
+			s.Picture = pictures.add(func(b []byte) []byte { return picture(b, 0) })
 		default:
-			s.Pictures = pictures.add(func(b []byte) []byte { return l.appendPictures(b, after.Limits) })
+			s.Pictures = pictures.add(func(b []byte) []byte { return appendEach(b, len(l.policy.Limits), picture) })
 		}
 		if pictures.size > maxPictures {
 			return nil, nil, errorf("the states of all limits take more than %d MiB: send fewer messages, or fewer lanes or limits", maxPictures>>20)
@@ -212,18 +214,13 @@ func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Me
 	return steps, granting.made, err
 }
 
-// appendPictures appends the JSON of the states of all limits. That of a limit on repeated text is
-// null if it didn't count the message.
-func (l *lane) appendPictures(b []byte, states []limitinfo.Status) []byte {
-	return appendEach(b, len(l.policy.Limits), func(b []byte, i int) []byte { return l.appendPicture(b, states, i) })
-}
-
-// appendPicture appends the state of limit i as JSON. The states may lack it.
-func (l *lane) appendPicture(b []byte, states []limitinfo.Status, i int) []byte {
+// appendPicture appends the state of limit i after a message as JSON. That of a limit on repeated
+// text is null if it didn't count the message.
+func (l *lane) appendPicture(b []byte, states []limitinfo.Status, i int, same *texts, v *chatguard.Verdict) []byte {
 	limit := &l.policy.Limits[i]
 	for k := range states {
 		if states[k].Name == limit.Name {
-			return appendPicture(b, &states[k], limit.Every)
+			return appendPicture(b, &states[k], limit.Every, same.number(limit, v))
 		}
 	}
 	return append(b, "null"...)

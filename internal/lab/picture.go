@@ -13,8 +13,9 @@ import (
 const maxLeaves = 32
 
 // appendPicture appends the JSON of a limit's state. every is the time between two messages that
-// leave its queue.
-func appendPicture(b []byte, s *limitinfo.Status, every time.Duration) []byte {
+// leave its queue. text is the number of the message's text, or 0 if the limit isn't on repeated
+// text.
+func appendPicture(b []byte, s *limitinfo.Status, every time.Duration, text int) []byte {
 	p := &s.Picture
 	switch s.Algorithm {
 	case chatguard.TokenBucket:
@@ -44,6 +45,9 @@ func appendPicture(b []byte, s *limitinfo.Status, every time.Duration) []byte {
 	}
 	if s.Granted > 0 {
 		b = strconv.AppendInt(append(b, `,"granted":`...), int64(s.Granted), 10)
+	}
+	if text > 0 {
+		b = strconv.AppendInt(append(b, `,"text_number":`...), int64(text), 10)
 	}
 	return append(b, '}')
 }

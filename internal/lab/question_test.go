@@ -100,7 +100,7 @@ func TestAppendPicture_LongQueue(t *testing.T) {
 	s := limitinfo.Status{Algorithm: chatguard.LeakyBucket}
 	s.Picture.Count = 100
 	var got struct{ Leaves []float64 }
-	if err := json.Unmarshal(appendPicture(nil, &s, time.Second), &got); err != nil || len(got.Leaves) != maxLeaves {
+	if err := json.Unmarshal(appendPicture(nil, &s, time.Second, 0), &got); err != nil || len(got.Leaves) != maxLeaves {
 		t.Errorf("%d leave, %v", len(got.Leaves), err)
 	}
 }

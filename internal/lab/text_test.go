@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,19 +44,33 @@ func TestRun_CopyPaste(t *testing.T) {
 	}
 }
 
-// Messages with the same text have the same number, as the limit knows texts, and those that it
-// doesn't count have none.
-func TestRun_SameText(t *testing.T) {
-	answer := run(t, `{"lanes": [{"limits": [`+copies+`]}, {"limits": [`+strings.Replace(copies, `"text"`, `"user-text"`, 1)+`]}, {"limits": []}], "messages": [
+// Messages with the same text have the same number in a limit, as this limit compares them. Those
+// that it doesn't count have none.
+func TestRun_TextNumbers(t *testing.T) {
+	own := strings.NewReplacer("copies", "own", `"text"`, `"user-text"`, `"similar": true`, `"from_length": 5`).Replace(copies)
+	answer := run(t, `{"lanes": [{"limits": [`+copies+`]}, {"limits": [`+own+`]}, {"limits": [`+copies+`, {"algorithm": "token-bucket", "burst": 9, "refill": "1m"}, `+own+`]}], "messages": [
 		{"at": 1, "user_id": "anna", "text": "one text of many"}, {"at": 2, "user_id": "ben", "text": "another of the texts"}, {"at": 3, "user_id": "ben", "text": "short"},
-		{"at": 4, "user_id": "anna"}, {"at": 5, "user_id": "ben", "text": "@anna ONE text of many 7"}, {"at": 6, "user_id": "anna", "text": "one text of many"}]}`)
-	for i, want := range []string{"1 2 0 0 1 1", "1 2 0 0 3 1", "0 0 0 0 0 0"} {
+		{"at": 4, "user_id": "anna"}, {"at": 5, "user_id": "ben", "text": "@anna ONE text of many 7"}, {"at": 6, "user_id": "ben", "text": "one text of many"},
+		{"at": 7, "user_id": "anna", "text": "one text of many"}]}`)
+	for _, want := range []struct {
+		lane, limit int
+		numbers     string
+	}{{0, 0, "1 2 0 0 1 1 1"}, {1, 0, "1 2 3 0 4 5 1"}, {2, 0, "1 3 0 0 1 1 1"}, {2, 1, "0 0 0 0 0 0 0"}, {2, 2, "2 4 5 0 6 7 2"}} {
 		var got []int
-		for _, step := range answer.Lanes[i].Steps {
-			got = append(got, step.SameText)
+		for _, step := range answer.Lanes[want.lane].Steps {
+			states := []struct {
+				TextNumber int `json:"text_number"`
+			}{{}}
+			if step.Picture != nil {
+				must(t, json.Unmarshal(step.Picture, &states[0]))
+			}
+			if step.Pictures != nil {
+				must(t, json.Unmarshal(step.Pictures, &states))
+			}
+			got = append(got, states[want.limit].TextNumber)
 		}
-		if text := strings.Trim(fmt.Sprint(got), "[]"); text != want {
-			t.Errorf("lane %d: %s, want %s", i+1, text, want)
+		if text := strings.Trim(fmt.Sprint(got), "[]"); text != want.numbers {
+			t.Errorf("lane %d, limit %d: %s, want %s", want.lane+1, want.limit+1, text, want.numbers)
 		}
 	}
 }
@@ -65,7 +80,7 @@ func TestRun_TextPictures(t *testing.T) {
 	answer := run(t, `{"lanes": [{"limits": [`+copies+`, {"algorithm": "token-bucket", "burst": 9, "refill": "1m"}]}, {"limits": [`+copies+`]}], "messages": [
 		{"at": 1000, "user_id": "anna", "text": "one text of many"}, {"at": 2000, "user_id": "ben", "text": "ONE text of many!"},
 		{"at": 3000, "user_id": "anna"}, {"at": 4000, "user_id": "anna", "text": "another of the texts"}]}`)
-	for i, want := range []string{`{"times":1,"oldest":1000}`, `{"times":2,"oldest":1000}`, "null", `{"times":1,"oldest":4000}`} {
+	for i, want := range []string{`{"times":1,"oldest":1000,"text_number":1}`, `{"times":2,"oldest":1000,"text_number":1}`, "null", `{"times":1,"oldest":4000,"text_number":2}`} {
 		both, one := answer.Lanes[0].Steps[i], answer.Lanes[1].Steps[i]
 		if !strings.HasPrefix(string(both.Pictures), "["+want+`,{"tokens":`) || string(one.Picture) != strings.TrimSuffix(want, "null") {
 			t.Errorf("message %d: %s and %s, want %s", i+1, both.Pictures, one.Picture, want)

@@ -49,7 +49,6 @@ type labStep struct {
 	ResetAt      *float64         `json:"reset_at"`
 	Picture      map[string]any   `json:"picture,omitempty"`
 	Pictures     []map[string]any `json:"pictures,omitempty"`
-	SameText     int              `json:"same_text,omitempty"`
 }
 
 // specialSchemas returns the schemas of types with their own JSON encoding.

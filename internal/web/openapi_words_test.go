@@ -6,7 +6,7 @@ package web
 // themselves.
 var meanings = map[string]string{
 	"apart":               "Messages decided without the shared store, because it was away.",
-	"same_text":           "The same number for messages with the same text, as the lane's first limit on repeated text compares them. Left out if it has none, or doesn't count the message.",
+	"same_text":           "Of a throttled user: their limit is on repeated text, so another message may pass earlier. Of a user's card or a viewer: the limits on repeated text that can throttle them, each text by itself.",
 	"without_text":        "Messages that have no text on record. Limits on repeated text don't count them. Left out if there are none, or no such limits.",
 	"repeats":             "How often the text was written that a limit on repeated text throttled; left out for other limits. times: by this user in the window, this message included. people: users who wrote it in the last ten minutes, this one included.",
 	"skew_ms":             "The maximum difference of two nodes' clocks.",

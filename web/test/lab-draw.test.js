@@ -100,15 +100,23 @@ test("marks: messages of the same time stand on each other", () => {
 });
 
 test("counts: what passed in the allowance of the last message", () => {
-  const said = (at, user, copy) => ({ ...passes(at, { times: 2, oldest: 0 }), user, copy });
-  const entries = [said(0, "anna", 1), said(1000, "berta", 2), { ...throttled(2000, {}, 1), user: "anna", copy: 1 }, said(3000, "berta", 1), said(4000, "anna", 2), said(5000, "anna", 1)];
-  const passed = (per, from = -1) => passedSince({ entries, last: 5, per }, from);
-  assert.deepEqual([passed(), passed("user-everywhere"), passed("channel"), passed("text"), passed("text", 0), passedSince({ entries: [], last: -1 }, 0)], [3, 3, 5, 3, 2, 0]);
+  const said = (at, user, text_number) => ({ ...passes(at, { times: 2, oldest: 0, text_number }), user });
+  const entries = [said(0, "anna", 1), said(1000, "berta", 2), { ...throttled(2000, { text_number: 1 }, 1), user: "anna" }, said(3000, "berta", 1), said(4000, "anna", 2), said(5000, "anna", 1)];
+  const passed = (per, from = -1) => passedSince({ entries, last: 5, index: 0, per }, from);
+  assert.deepEqual([passed(), passed("user-everywhere"), passed("channel"), passed("text"), passed("text", 0), passedSince({ entries: [], last: -1, index: 0 }, 0)], [3, 3, 5, 3, 2, 0]);
 });
 
 test("sliding log: other texts and other users don’t count", () => {
-  const said = (at, copy, times, user) => ({ ...passes(at, { times, oldest: 1000 }), user, copy }), numbers = { messages: 3, every: 10_000 };
+  const said = (at, text_number, times, user) => ({ ...passes(at, { times, oldest: 1000, text_number }), user }), numbers = { messages: 3, every: 10_000 };
   const entries = [said(1000, 1, 1, "anna"), said(5000, 2, 1, "anna"), said(6000, 3, 1, "berta"), said(7000, 1, 2, "berta")];
   const at = (per) => { const v = { ...moment(entries, 12_000, numbers), per }; return drawingOf("sliding-log").words(drawingOf("sliding-log").at(v), v); };
   assert.deepEqual([at("text"), at()], ["1 of 3, oldest leaves in 5.0 s", "2 of 3, oldest leaves in 4.0 s"]);
+});
+
+test("sliding log: each limit compares texts in its own way", () => {
+  const said = (at, own, times) => ({ ...passes(at, null), pictures: [own && { times: 1, oldest: at, text_number: own }, { times, oldest: 1000, text_number: 1 }] });
+  const entries = [said(1000, 2, 1), said(5000, 3, 2), said(7000, null, 3)], numbers = { messages: 3, every: 10_000 };
+  const v = { ...moment(entries, 12_000, numbers), index: 1, per: "text" }, { at, words } = drawingOf("sliding-log");
+  assert.equal(words(at(v), v), "2 of 3, oldest leaves in 3.0 s");
+  assert.deepEqual([passedSince(v, 0), passedSince({ ...v, index: 0 }, 0), passedSince({ ...v, index: 0, last: 1 }, 0)], [3, 0, 1]);
 });

@@ -111,38 +111,40 @@ test("tape: the next thing that happens", () => {
 });
 
 test("figures: up to the time that is shown", () => {
-  const passed = [0, 100, 200, 1100, 61_000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0 }));
-  const tally = createTally([...passed, { at: 61_500, leaves: Infinity, mark: "throttled", retry: 3000 }, { at: 62_000, leaves: 64_000, mark: "low", retry: 0 }]);
+  const passed = [0, 100, 200, 1100, 61_000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0, pictures: [{}] }));
+  const tally = createTally([...passed, { at: 61_500, leaves: Infinity, mark: "throttled", retry: 3000, pictures: [] }, { at: 62_000, leaves: 64_000, mark: "low", retry: 0, pictures: [] }]);
   assert.equal(tally(50).allowed, 1);
-  const copies = new Map();
+  const copies = [];
   assert.deepEqual({ ...tally(2000) }, { copies, allowed: 4, low: 0, throttled: 0, mostInSecond: 3, mostInMinute: 4, longestWait: 0, longestDelay: 0, longestSilence: 900 });
   assert.deepEqual({ ...tally(70_000) }, { copies, allowed: 6, low: 1, throttled: 1, mostInSecond: 3, mostInMinute: 4, longestWait: 3000, longestDelay: 2000, longestSilence: 59_900 });
   assert.equal(tally(150).allowed, 2); // back in time
 });
 
 test("figures: the copies of a text that passed, and those that didn’t", () => {
-  /** @param {number} at @param {number} copy @param {string} text @param {"passes" | "throttled"} mark */
-  const entry = (at, copy, text, mark) => ({ at, leaves: at, mark, retry: 0, copy, text });
-  const tally = createTally([entry(0, 1, "free", "passes"), entry(1, 2, "hi", "passes"), entry(2, 0, "", "passes"), entry(3, 3, "hey", "passes"), entry(4, 1, "FREE", "throttled"), entry(5, 3, "hey", "passes"), entry(6, 1, "free 2", "throttled")]);
+  /** @param {number} at @param {number} text_number @param {string} text @param {"passes" | "throttled"} mark */
+  const entry = (at, text_number, text, mark) => ({ at, leaves: at, mark, retry: 0, text, pictures: [{}, text_number ? { text_number } : null, { text_number: 9 }] });
+  const tally = createTally([entry(0, 1, "free", "passes"), entry(1, 2, "hi", "passes"), entry(2, 0, "yes", "passes"), entry(3, 3, "hey", "passes"), entry(4, 1, "FREE", "throttled"), entry(5, 3, "hey", "passes"), entry(6, 1, "free 2", "throttled")]);
   const free = { text: "free", passed: 1, throttled: 2 }, hey = { text: "hey", passed: 2, throttled: 0 };
-  assert.deepEqual(mostCopied(tally(9), 3), [free, hey]);
-  assert.deepEqual(mostCopied(tally(9), 1), [free]);
-  assert.deepEqual(mostCopied(tally(4), 3), [{ ...free, throttled: 1 }]);
+  assert.deepEqual(mostCopied(tally(9), 1, 3), [free, hey]);
+  assert.deepEqual(mostCopied(tally(9), 1, 1), [free]);
+  assert.deepEqual([0, 2].map((index) => mostCopied(tally(9), index, 3)), [[], [{ text: "free", passed: 5, throttled: 2 }]]);
+  assert.deepEqual(mostCopied(tally(4), 1, 3), [{ ...free, throttled: 1 }]);
 });
 
 test("names: the state of a text is that of the last message", () => {
-  const copies = new Map([[1, { text: "free", passed: 3, throttled: 9 }]]), last = { copy: 1, pictures: [{ times: 3 }, null] };
-  assert.deepEqual([textWords(last, 0, "3 of 3", { copies }), textWords({ ...last, copy: 0 }, 0, "3 of 3", { copies }), textWords(last, 1, "0 of 3", { copies }), textWords(undefined, 0, "0 of 3", { copies })],
-    ["last message: 3 of 3 · copies: 3 passed, 9 throttled", "last message: 3 of 3", "last message: doesn’t count", ""]);
+  const copies = [new Map([[1, { text: "free", passed: 3, throttled: 9 }]]), undefined, new Map([[2, { text: "free", passed: 1, throttled: 4 }]])];
+  const last = { pictures: [{ times: 3, text_number: 1 }, null, { times: 1, text_number: 2 }] };
+  assert.deepEqual([textWords(last, 0, "3 of 3", { copies }), textWords(last, 2, "1 of 1", { copies }), textWords(last, 1, "0 of 3", { copies }), textWords(undefined, 0, "0 of 3", { copies })],
+    ["last message: 3 of 3 · copies: 3 passed, 9 throttled", "last message: 1 of 1 · copies: 1 passed, 4 throttled", "last message: doesn’t count", ""]);
 });
 
 test("figures: a silence that lasts counts, too", () => {
-  const tally = createTally([{ at: 0, leaves: 0, mark: "passes", retry: 0 }, { at: 900, leaves: Infinity, mark: "throttled", retry: 86_400_000 }, { at: 2000, leaves: 5000, mark: "passes", retry: 0 }]);
+  const tally = createTally([{ at: 0, leaves: 0, mark: "passes", retry: 0, pictures: [] }, { at: 900, leaves: Infinity, mark: "throttled", retry: 86_400_000, pictures: [] }, { at: 2000, leaves: 5000, mark: "passes", retry: 0, pictures: [] }]);
   assert.deepEqual([0, 1500, 4000, 300_000, 1000].map((time) => tally(time).longestSilence), [0, 1500, 5000, 295_000, 1000]);
 });
 
 test("figures: half-open stretches", () => {
-  const tally = createTally([0, 1000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0 })));
+  const tally = createTally([0, 1000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0, pictures: [] })));
   assert.equal(tally(2000).mostInSecond, 1);
 });
 

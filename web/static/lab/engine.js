@@ -48,6 +48,8 @@ import { request } from "../app/core/api.js";
  * @property {number} [times]
  * @property {number} [oldest]
  * @property {number} [granted] extra messages that are left
+ * @property {number} [text_number] of a limit on repeated text: the same for messages with the same
+ *   text, as this limit compares them
  */
 
 /**
@@ -59,8 +61,8 @@ import { request } from "../app/core/api.js";
  * @property {number | null} [retry_after_ms] null if waiting never helps
  * @property {number} [delay_ms]
  * @property {Picture} [picture] of a lane with one limit
- * @property {number} [same_text] the same number for messages with the same text; none if the lane's first limit on repeated text doesn't count the message
- * @property {(Picture | null)[]} [pictures] of a lane with several; null in a limit on repeated text that doesn't count the message
+ * @property {(Picture | null)[]} [pictures] of a lane with several; null in a limit on repeated
+ *   text that doesn't count the message
  */
 
 /**

@@ -15,7 +15,7 @@
  * @property {number} longestDelay the longest time that a message was held in a queue, ms
  * @property {number} longestSilence the longest time without a message that passed, ms: between two
  *   of them, or from the last one until the time that is shown
- * @property {Map<number, Copies>} copies by Entry.copy
+ * @property {Map<number, Copies>[]} copies by index of the limit, and by Picture.text_number
  */
 
 /** @typedef {{text: string, passed: number, throttled: number}} Copies of one text, which is that of the first of them */
@@ -72,15 +72,19 @@ export function createTally(entries) {
 }
 
 /** @param {Figures["copies"]} copies @param {Entry} entry */
-function countCopy(copies, { copy, text, mark }) {
-  if (!copy) return;
-  if (!copies.has(copy)) copies.set(copy, { text, passed: 0, throttled: 0 });
-  copies.get(copy)[mark === "throttled" ? "throttled" : "passed"]++;
+function countCopy(copies, { pictures, text, mark }) {
+  pictures.forEach((picture, index) => {
+    const number = picture?.text_number;
+    if (!number) return;
+    copies[index] ??= new Map();
+    if (!copies[index].has(number)) copies[index].set(number, { text, passed: 0, throttled: 0 });
+    copies[index].get(number)[mark === "throttled" ? "throttled" : "passed"]++;
+  });
 }
 
-// mostCopied returns the texts with the most copies, at most n, with two or more of each.
-/** @param {Figures} figures @param {number} n */
-export const mostCopied = ({ copies }, n) => [...copies.values()].filter(({ passed, throttled }) => passed + throttled > 1).sort((a, b) => b.passed + b.throttled - a.passed - a.throttled).slice(0, n);
+// mostCopied returns the texts with the most copies in a limit, at most n, with two or more of each.
+/** @param {Figures} figures @param {number} index of the limit @param {number} n */
+export const mostCopied = ({ copies }, index, n) => [...(copies[index]?.values() ?? [])].filter(({ passed, throttled }) => passed + throttled > 1).sort((a, b) => b.passed + b.throttled - a.passed - a.throttled).slice(0, n);
 
 /** @returns {Figures} */
-const none = () => ({ copies: new Map(), allowed: 0, low: 0, throttled: 0, mostInSecond: 0, mostInMinute: 0, longestWait: 0, longestDelay: 0, longestSilence: 0 });
+const none = () => ({ copies: [], allowed: 0, low: 0, throttled: 0, mostInSecond: 0, mostInMinute: 0, longestWait: 0, longestDelay: 0, longestSilence: 0 });

@@ -34,7 +34,8 @@ export const nameOf = (entry, now) => t("lab.mark", { time: timeText(entry.at), 
 /** @param {Entry | undefined} entry the last one @param {number} index of the limit @param {string} state @param {Figures} figures */
 export function textWords(entry, index, state, { copies }) {
   if (!entry) return "";
-  if (!entry.pictures[index]) return t("lab.text-not-counted");
-  const counted = copies.get(entry.copy);
+  const picture = entry.pictures[index];
+  if (!picture) return t("lab.text-not-counted");
+  const counted = copies[index]?.get(picture.text_number);
   return [t("lab.text-state", { state }), counted && t("lab.copies", counted)].filter(Boolean).join(" · ");
 }

@@ -14,13 +14,13 @@
  *   throttled
  * @property {Mark} mark
  * @property {string} limit the name of the limit that throttles it, or empty
- * @property {number} retry ms after which it would pass, if throttled; Infinity if waiting never helps
+ * @property {number} retry ms after which it would pass, if throttled; Infinity if waiting never
+ *   helps
  * @property {string} user the ID of who sent it
  * @property {string} name of who sent it
  * @property {string} text empty if it isn't known
- * @property {number} copy the same number for copies of a text; 0 if nothing compares the text
- * @property {(Picture | null)[]} pictures of each limit of the lane, right after the decision; null in
- *   one on repeated text that doesn't count the message
+ * @property {(Picture | null)[]} pictures of each limit of the lane, right after the decision; null
+ *   in one on repeated text that doesn't count the message
  */
 
 /**
@@ -51,7 +51,7 @@ export function stripOf(messages, { bytes_per_user: bytes, steps = [], grants = 
 }
 
 /** @param {Step} step @param {Message} message @param {number} start @returns {Entry} */
-function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_ms: delay = 0, picture, pictures, same_text: copy = 0 }, message, start) {
+function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_ms: delay = 0, picture, pictures }, message, start) {
   const at = message.at - start;
   return {
     at,
@@ -62,7 +62,6 @@ function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_m
     user: message.user_id,
     name: message.login || message.user_id,
     text: message.text ?? "",
-    copy,
     pictures: pictures ?? [picture ?? null],
   };
 }

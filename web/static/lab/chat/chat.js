@@ -5,6 +5,7 @@
 import { sentences, t } from "../../text/text.js";
 import { html, useEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { ruleOf } from "../../app/words/rules.js";
+import { isText } from "../../app/words/scopes.js";
 import { Icon } from "../../app/widgets/icon.js";
 import { EditLane } from "../edit.js";
 import { mostCopied } from "../figures.js";
@@ -42,7 +43,7 @@ const mostTexts = 3; // in the table of copies
 function standingOf(entries, lane, now) {
   const { free, limited } = chatsOf(entries);
   const recent = entries.slice(lastBy(entries, now - minute) + 1, lastBy(entries, now) + 1);
-  return { free: sharesOf(free, now), limited: sharesOf(limited, now), throttled: recent.filter(({ mark }) => mark === "throttled").length, copies: lane ? mostCopied(figuresOf(lane, now).figures, mostTexts) : [] };
+  return { free: sharesOf(free, now), limited: sharesOf(limited, now), throttled: recent.filter(({ mark }) => mark === "throttled").length, copies: lane ? mostCopied(figuresOf(lane, now).figures, lane.limits.findIndex(isText), mostTexts) : [] };
 }
 
 /** @param {{lab: Setup & More}} props */

@@ -16,7 +16,7 @@ export function bracket(v, from, color = "accent") {
 }
 
 // passedSince returns how many of the messages that count have passed after a lab time.
-/** @param {Pick<View, "entries" | "last" | "per">} v @param {number} from */
+/** @param {Pick<View, "entries" | "last" | "index" | "per">} v @param {number} from */
 export function passedSince(v, from) {
   const counts = counter(v);
   let passed = 0;

@@ -49,12 +49,12 @@ export const x = (v, time) => ((time - v.from) / (v.now - v.from)) * v.line;
 /** @param {Moment} v @param {number} i @returns {Picture} */
 export const pictureAt = ({ entries, index }, i) => entries[i]?.pictures[index] ?? {};
 
-// counter returns a function that reports whether an entry counts in the state that is shown: it has
-// passed, and shares the allowance of the last one.
-/** @param {Pick<View, "entries" | "last" | "per">} v @returns {(entry: Entry) => boolean} */
-export function counter({ entries, last, per }) {
-  const shown = entries[last];
-  return ({ mark, user, copy }) => mark !== "throttled" && (isShared({ per }) || (isText({ per }) ? copy > 0 && copy === shown.copy : user === shown.user));
+// counter returns a function that reports whether an entry counts in the state that is shown: it
+// has passed, and shares the allowance of the last one.
+/** @param {Pick<View, "entries" | "last" | "index" | "per">} v @returns {(entry: Entry) => boolean} */
+export function counter({ entries, last, index, per }) {
+  const shown = entries[last], text = shown?.pictures[index]?.text_number ?? 0;
+  return ({ mark, user, pictures }) => mark !== "throttled" && (isShared({ per }) || (isText({ per }) ? text > 0 && pictures[index]?.text_number === text : user === shown.user));
 }
 
 // firstShown returns the index of the first entry whose state reaches into the view.
