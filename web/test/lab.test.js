@@ -129,6 +129,8 @@ test("figures: the copies of a text that passed, and those that didn’t", () =>
   assert.deepEqual(mostCopied(tally(9), 1, 1), [free]);
   assert.deepEqual([0, 2].map((index) => mostCopied(tally(9), index, 3)), [[], [{ text: "free", passed: 5, throttled: 2 }]]);
   assert.deepEqual(mostCopied(tally(4), 1, 3), [{ ...free, throttled: 1 }]);
+  const perUser = createTally([entry(0, 1, "free", "passes"), entry(1, 2, "free", "throttled"), entry(2, 3, "hi", "passes"), entry(3, 4, "", "passes"), entry(4, 4, "", "passes")]);
+  assert.deepEqual(mostCopied(perUser(9), 1, 3), [{ text: "free", passed: 1, throttled: 1 }]);
 });
 
 test("names: the state of a text is that of the last message", () => {

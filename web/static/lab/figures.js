@@ -83,8 +83,18 @@ function countCopy(copies, { pictures, text, mark }) {
 }
 
 // mostCopied returns the texts with the most copies in a limit, at most n, with two or more of each.
+// It adds up what different users wrote, also if the limit counts each user's copies apart. Unknown
+// texts are left out.
 /** @param {Figures} figures @param {number} index of the limit @param {number} n */
-export const mostCopied = ({ copies }, index, n) => [...(copies[index]?.values() ?? [])].filter(({ passed, throttled }) => passed + throttled > 1).sort((a, b) => b.passed + b.throttled - a.passed - a.throttled).slice(0, n);
+export function mostCopied({ copies }, index, n) {
+  /** @type {Map<string, Copies>} */
+  const texts = new Map();
+  for (const { text, passed, throttled } of copies[index]?.values() ?? []) {
+    const others = texts.get(text);
+    if (text) texts.set(text, { text, passed: passed + (others?.passed ?? 0), throttled: throttled + (others?.throttled ?? 0) });
+  }
+  return [...texts.values()].filter(({ passed, throttled }) => passed + throttled > 1).sort((a, b) => b.passed + b.throttled - a.passed - a.throttled).slice(0, n);
+}
 
 /** @returns {Figures} */
 const none = () => ({ copies: [], allowed: 0, low: 0, throttled: 0, mostInSecond: 0, mostInMinute: 0, longestWait: 0, longestDelay: 0, longestSilence: 0 });
