@@ -22,8 +22,8 @@ export function newLimit(algorithm, others = []) {
   return { .../** @type {any} */ (algorithmOf({ algorithm }).start), name, algorithm };
 }
 
-// withScope returns a limit that others share. What only limits on repeated text have stays if the
-// new scope has it, too.
+// withScope returns the limit with another scope. What only limits on repeated text have stays if
+// the new scope has it, too.
 /** @param {Limit} limit @param {string} per @returns {Limit} */
 export function withScope({ per: _, ...limit }, per) {
   const had = algorithmOf(limit).textParameters.map(({ name }) => name), has = [...Object.keys(fieldsOf({ ...limit, per })), ...switchesOf({ ...limit, per })];
