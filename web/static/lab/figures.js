@@ -82,9 +82,9 @@ function countCopy(copies, { pictures, text, mark }) {
   });
 }
 
-// mostCopied returns the texts with the most copies in a limit, at most n, with two or more of each.
-// It adds up what different users wrote, also if the limit counts each user's copies apart. Unknown
-// texts are left out.
+// mostCopied returns the texts with the most copies in a limit, at most n, with two or more of
+// each. It adds up what different users wrote, also if the limit counts each user's copies apart.
+// Unknown texts are left out.
 /** @param {Figures} figures @param {number} index of the limit @param {number} n */
 export function mostCopied({ copies }, index, n) {
   /** @type {Map<string, Copies>} */

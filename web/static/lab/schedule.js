@@ -143,7 +143,8 @@ const grantsOf = (ids, grants) => grants.filter(({ lane }) => ids.includes(lane)
 /** @param {Lane[]} lanes @param {Message[]} messages @param {Answer} answer @param {Pick<Scene, "start" | "grants">} of @returns {Tape} */
 const tapeOf = (lanes, messages, answer, { start, grants }) => new Map(lanes.map(({ id }, i) => [id, stripOf(messages, answer.lanes[i], start, grantsOf([id], grants))]));
 
-// withoutText returns how many messages of automatic traffic have no text, if a limit compares texts.
+// withoutText returns how many messages of automatic traffic have no text, if a limit compares
+// texts.
 /** @param {Lane[]} lanes @param {Piece | null | undefined} of */
 export const withoutText = (lanes, of) => (comparesTexts(lanes) ? (of?.made ?? []).filter(({ text, print }) => !text && !print).length : 0);
 

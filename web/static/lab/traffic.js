@@ -159,8 +159,8 @@ export function stretchOf({ stretch, from, for: length }) {
   return from ? { from, for: ms } : stretch === "last" ? { last: ms } : { busiest: ms };
 }
 
-// asked returns traffic in the form of a request, without its start and its duration. The texts of a
-// chat are those that the page shows.
+// asked returns traffic in the form of a request, without its start and its duration. The texts of
+// a chat are those that the page shows.
 /** @param {Traffic} traffic @returns {Record<string, string | number | string[]>} */
 export function asked({ kind, for: _, from: __, stretch: ___, ...texts }) {
   const given = Object.entries(kinds[kind].fields).filter(([name]) => texts[name]);
