@@ -138,8 +138,13 @@ func (c *checkReader) repair(m *chatguard.Message) (changed []string) {
 			changed = append(changed, name.key)
 		}
 	}
-	if len(m.Text) > maxMessageText || c.isLong && strings.HasSuffix(m.Text, cutMark) {
-		m.Text = hostile.Clip(m.Text, maxMessageText)
+	text := m.Text[:min(len(m.Text), maxMessageText)]
+	if c.isLong && len(text) > maxHashed { // a shorter one wasn't cut
+		text = strings.TrimSuffix(text, cutMark)
+	}
+	if len(text) < len(m.Text) {
+		// Nothing marks the end, because limits on repeated text would compare the mark, too.
+		m.Text = strings.ToValidUTF8(text, "")
 		changed = append(changed, "text")
 	}
 	return changed

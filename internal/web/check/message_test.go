@@ -61,6 +61,35 @@ func TestCheckReader_InvalidText(t *testing.T) {
 	}
 }
 
+// A text that is cut has the print of the whole text: what marks the cut isn't compared.
+func TestCheckReader_CutText(t *testing.T) {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"free skins at example dot com" + strings.Repeat("\u200b", 5000), strings.Repeat("😀", 5000), "a" + strings.Repeat("😀", 5000),
+	} {
+		data, err := json.Marshal(map[string]string{"channel": "lobby", "user_id": "1", "text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cut textCutter
+		cut.add(data)
+		for isLong, data := range map[bool][]byte{false: data, true: cut.out} {
+			c := checkReader{isLong: isLong}
+			m, err := c.read(data)
+			if err != nil || m.Text == text || !utf8.ValidString(m.Text) || guard.TextPrint(m.Text) != guard.TextPrint(text) {
+				t.Errorf("%.40q is cut to %.40q… of %d bytes, which is another text: %v", text, m.Text, len(m.Text), err)
+			}
+		}
+	}
+	c := checkReader{isLong: true}
+	if m, err := c.read([]byte(`{"channel":"lobby","user_id":"1","text":"wait…"}`)); err != nil || m.Text != "wait…" {
+		t.Errorf("a text that wasn't cut is %q: %v", m.Text, err)
+	}
+}
+
 // read reads a message as POST /check does.
 func (c *checkReader) read(data []byte) (m chatguard.Message, err error) {
 	var read checkedMessage
