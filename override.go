@@ -66,6 +66,11 @@ func (a guardAt) SetUserOverride(ctx context.Context, k Key, o UserOverride) err
 			own.Numbers[name] = numbers.numbers()
 		}
 	}
+	for _, l := range a.guard.channels.inForce(k.ChannelID).policy.Limits {
+		if _, ok := o.Limits[l.Name]; ok && l.Per.isText() {
+			return fmt.Errorf("chatguard: %w", policyError(limits.NotPersonal(l.Name)))
+		}
+	}
 	if a.guard.channels.rows != nil {
 		err = a.editRow(ctx, k, func(d *limits.Draft) error { return d.SetOwn(own, ns) })
 	} else {

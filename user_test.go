@@ -16,7 +16,7 @@ import (
 func TestUserOverride_Set(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{vip: {Burst: 9}}
-		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: ModeObserve})
+		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: ModeObserve}, repeats("copies", PerText))
 	}, nil)
 	countPassed := func(user string, roles ...Role) (n int) {
 		for mustCheck(t, g, messageFrom(user, 0, roles...)).Allowed && n < 20 {
@@ -47,8 +47,9 @@ func TestUserOverride_Set(t *testing.T) {
 		t.Errorf("another moderator isn't exempt: %d", got)
 	}
 	for want, o := range map[string]UserOverride{
-		`there is no limit "bursts"`:                 {Limits: map[string]Override{"bursts": {Burst: 1}}},
-		`limit "burst": burst is -1, want 1 or more`: {Limits: map[string]Override{"burst": {Burst: -1}}},
+		`there is no limit "bursts"`:                                   {Limits: map[string]Override{"bursts": {Burst: 1}}},
+		`the limit "copies" counts each text: choose a limit per user`: {Limits: map[string]Override{"copies": {Messages: 1}}},
+		`limit "burst": burst is -1, want 1 or more`:                   {Limits: map[string]Override{"burst": {Burst: -1}}},
 		`limit "daily": daily-window has no "refill" (it takes messages, timezone, reset_at, period, first_day)`: {
 			Limits: map[string]Override{"daily": {Refill: time.Second}}},
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`:                                                       {Timezone: "Mars"},

@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/inner"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -48,8 +49,8 @@ func (u *Users) GrantsEverywhere(channelID, limit string) bool {
 }
 
 // toGrant returns the limit in which to grant extra messages, given the name in the request.
-func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
-	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return !inner.IsPersonal(l.Per) })
+func toGrant(all []chatguard.Limit, name string) (chatguard.Limit, error) {
+	own := slices.DeleteFunc(slices.Clone(all), func(l chatguard.Limit) bool { return !inner.IsPersonal(l.Per) })
 	wanted := func(l chatguard.Limit) bool { return l.Name == name }
 	if name == "" {
 		wanted = func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }
@@ -59,9 +60,9 @@ func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 		return own[i], nil
 	case name == "" && len(own) > 0:
 		return own[0], nil
-	case slices.ContainsFunc(limits, func(l chatguard.Limit) bool { return wanted(l) && inner.IsText(l.Per) }):
-		return chatguard.Limit{}, fmt.Errorf("the limit %q counts each text: choose a limit per user", name)
-	case len(own) < len(limits) && slices.ContainsFunc(limits, wanted):
+	case slices.ContainsFunc(all, func(l chatguard.Limit) bool { return wanted(l) && inner.IsText(l.Per) }):
+		return chatguard.Limit{}, limits.NotPersonal(name)
+	case len(own) < len(all) && slices.ContainsFunc(all, wanted):
 		return chatguard.Limit{}, fmt.Errorf("the limit %q is shared by everyone: choose a limit per user", name)
 	}
 	return chatguard.Limit{}, fmt.Errorf("%w: %q", chatguard.ErrNoLimit, name)

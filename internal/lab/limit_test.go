@@ -58,7 +58,7 @@ func TestParseLimit_Refused(t *testing.T) {
 		"sliding-log messages=1 every=30s per=text from_length=501":   "from_length is 501, want 1 to 500: no text has more characters, so the limit would never count",
 		"sliding-log messages=1 every=30s per=text similar=yes":       `similar is "yes": want true or false`,
 		"sliding-log messages=1 every=30s per=text count_emotes=1":    `count_emotes is "1": want true or false`,
-		"sliding-log messages=1 every=30s per=user-text strikes=true": "strikes is only for limits with per = text: a limit per user gives strikes anyway, and no other shared limit can",
+		"sliding-log messages=1 every=30s per=user-text strikes=true": `strikes is only for limits with per = "text": a limit per user gives strikes anyway, and no other shared limit can`,
 		"token-bucket burst=3 refill=4s similar=true":                 `"similar" is only for limits on repeated text: set per to user-text or text, or leave it out`,
 		"token-bucket burst=3 refill=4s per=7":                        `per has the wrong kind of value (number) (token-bucket takes burst, refill, reserve)`,
 	} {

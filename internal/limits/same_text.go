@@ -54,7 +54,7 @@ func (l *Limit) compileText() error {
 		}
 	}
 	if l.Strikes && l.Scope != PerText {
-		return MistakeIn("strikes", true, "strikes is only for limits with per = text: a limit per user gives strikes anyway, and no other shared limit can")
+		return MistakeIn("strikes", true, "strikes is only for limits with per = \"text\": a limit per user gives strikes anyway, and no other shared limit can")
 	}
 	return nil
 }
@@ -68,6 +68,12 @@ func (t *SameText) parameter() (name string, value any) {
 		return "from_length", t.FromLength
 	}
 	return "count_emotes", true
+}
+
+// NotPersonal returns the error for a user's own numbers, or extra messages, in a limit on repeated
+// text.
+func NotPersonal(name string) error {
+	return MistakeIn("limits", name, "the limit %q counts each text: choose a limit per user", name)
 }
 
 // textSet returns the index of the set for limits with that SameText: the one that has it, or else
