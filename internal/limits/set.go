@@ -147,7 +147,8 @@ func Compile(limits []Limit, roles *RoleList, strikes Strikes) (Sets, error) {
 		if l.Scope.IsText() {
 			if at = textSet(bySet[:], l.Text); at == MaxSets {
 				return Sets{}, InLimit(l.Name, MistakeIn("", nil,
-					"the limits on repeated text have more than %d different combinations of per, similar, from_length and count_emotes: use another limit's", MaxTexts))
+					"the limits on repeated text have more than %d different combinations of per, similar, from_length and count_emotes: "+
+						"give it the same four values as limit %q", MaxTexts, bySet[PerUserText][0].Name))
 			}
 		}
 		names[l.Name] = true
