@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,13 +19,20 @@ import (
 // limitHelp explains the flag --limit.
 func limitHelp() string {
 	lines := []string{"\n\nA --limit is an algorithm and its parameters as in the configuration, such as 'token-bucket burst=3 refill=4s':\n"}
-	for _, info := range limitinfo.Algorithms() {
+	names := func(parameters []limitinfo.Parameter) string {
 		var names []string
-		for _, p := range info.Parameters {
+		for _, p := range parameters {
 			names = append(names, p.Name)
 		}
-		lines = append(lines, fmt.Sprintf("  %-15s %s", info.Name, strings.Join(names, ", ")))
+		return strings.Join(names, ", ")
 	}
+	var ofText string
+	for _, info := range limitinfo.Algorithms() {
+		lines = append(lines, fmt.Sprintf("  %-15s %s", info.Name, names(info.Parameters)))
+		ofText = cmp.Or(ofText, names(info.TextParameters))
+	}
+	lines = append(lines, "\nAll take per and count_throttled, too. Limits on repeated text (per=user-text or per=text) also take\n"+
+		ofText+". A leaky-bucket can't be one, and only compare has texts.")
 	return strings.Join(lines, "\n")
 }
 

@@ -48,7 +48,7 @@ func ParseLimit(text string, usual chatguard.Algorithm) (l chatguard.Limit, err 
 		return l, err
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
-		return l, fmt.Errorf("%s (%s takes %s)", describe(err), algorithm, strings.Join(parameterNames(info), ", "))
+		return l, fmt.Errorf("%s (%s takes %s)", describe(err), algorithm, strings.Join(keysOf(info), ", "))
 	}
 	_, err = alone(1, l)
 	if wrong, ok := err.(*Error); ok {
@@ -72,8 +72,13 @@ func infoOf(name chatguard.Algorithm) (limitinfo.Algorithm, error) {
 	return limitinfo.Algorithm{}, fmt.Errorf("unknown algorithm %q: want one of %s", clip(string(name)), strings.Join(known, ", "))
 }
 
-func parameterNames(info limitinfo.Algorithm) (names []string) {
-	for _, p := range info.Parameters {
+// keysOf returns the keys of a limit that affect a decision.
+func keysOf(info limitinfo.Algorithm) []string {
+	return slices.Concat(namesOf(info.Parameters), []string{"per", "count_throttled"}, namesOf(info.TextParameters))
+}
+
+func namesOf(parameters []limitinfo.Parameter) (names []string) {
+	for _, p := range parameters {
 		names = append(names, p.Name)
 	}
 	return names
@@ -136,7 +141,7 @@ func Text(l chatguard.Limit) string {
 	delete(values, "algorithm")
 	words := []string{string(l.Algorithm)}
 	info, _ := infoOf(l.Algorithm) // an unknown algorithm has no parameters
-	keys := parameterNames(info)
+	keys := namesOf(info.Parameters)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(keys, key) {
 			keys = append(keys, key)

@@ -45,7 +45,7 @@ func TestParseLimit_Refused(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "it has no algorithm: " + known + `, as in "token-bucket burst=3 refill=4s"`,
 		"bucket burst=3":                  `unknown algorithm "bucket": ` + known,
-		"token-bucket brust=3 refill=4s":  `unknown key "brust" (token-bucket takes burst, refill, reserve)`,
+		"token-bucket brust=3 refill=4s":  `unknown key "brust" (token-bucket takes burst, refill, reserve, per, count_throttled, similar, from_length, count_emotes, strikes)`,
 		"token-bucket burst=3 refill=4":   `refill is "4": want a duration such as 4s, 30m, 24h or 30d`,
 		"token-bucket burst=x refill=4s":  `burst is "x": want a whole number from 1 to 2147483647`,
 		"token-bucket burst=0 refill=4s":  `burst is "0": want a whole number from 1 to 2147483647`,
@@ -60,7 +60,8 @@ func TestParseLimit_Refused(t *testing.T) {
 		"sliding-log messages=1 every=30s per=text count_emotes=1":    `count_emotes is "1": want true or false`,
 		"sliding-log messages=1 every=30s per=user-text strikes=true": `strikes is only for limits with per = "text": a limit per user gives strikes anyway, and no other shared limit can`,
 		"token-bucket burst=3 refill=4s similar=true":                 `"similar" is only for limits on repeated text: set per to user-text or text, or leave it out`,
-		"token-bucket burst=3 refill=4s per=7":                        `per has the wrong kind of value (number) (token-bucket takes burst, refill, reserve)`,
+		"leaky-bucket every=1s per=texts":                             `unknown scope "texts" (known: user, user-everywhere, channel, everywhere, user-text, text) (leaky-bucket takes every, queue, reserve, per, count_throttled)`,
+		"token-bucket burst=3 refill=4s per=7":                        `per has the wrong kind of value (number) (token-bucket takes burst, refill, reserve, per, count_throttled, similar, from_length, count_emotes, strikes)`,
 	} {
 		if _, err := ParseLimit(text, ""); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
