@@ -91,9 +91,15 @@ func TestRestore_AfterKill(t *testing.T) {
 	if printed := s.run("restore", copied); strings.Count(printed, useless) != 1 {
 		t.Errorf("without the key, restore says %q", printed)
 	}
-	s.start()
-	s.sayExcess("anna")
-	s.stop()
+	const missing = `level=WARN msg="the key of texts is missing, so the database's hashes of texts are useless: `
+	for starts, warnings := range []int{1, 0} {
+		s.start()
+		s.sayExcess("anna")
+		if log := s.bot.log(); strings.Count(log, missing) != warnings {
+			t.Errorf("after %d starts, the log says\n%s", starts, log)
+		}
+		s.stop()
+	}
 }
 
 // TestRestore_Completed checks that any command completes a restore that was interrupted after its

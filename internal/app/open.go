@@ -37,6 +37,10 @@ func (a *App) openHost(ctx context.Context) (err error) {
 		a.log.Warn("started without a database: nothing is kept after the end")
 		a.Host, err = host.OpenMemory(ctx, opts)
 	} else {
+		if lacksTextKey(ctx, a.Config) {
+			a.log.Warn("the key of texts is missing, so the database's hashes of texts are useless: limits on repeated text, and their previews, begin with the next message, with a new key",
+				"file", a.Config.TextKeyFile())
+		}
 		a.Host, err = host.Open(ctx, a.Config.Database, opts)
 	}
 	switch {

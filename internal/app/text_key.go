@@ -35,14 +35,23 @@ func (a *App) openTextKey(path string) (textkey.Key, error) {
 	return key, err
 }
 
+// lacksTextKey reports whether the database is known to have hashes of texts, but their key is
+// missing. The next start makes a new one.
+func lacksTextKey(ctx context.Context, c config.Config) bool {
+	if _, err := textKey(c, textkey.Read); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	has, err := persist.HasOtherTexts(ctx, c.Database, nil)
+	return has && err == nil
+}
+
 // HasOtherTexts reports whether the database is known to have hashes of texts that are useless with
 // the configuration's key of texts.
 func HasOtherTexts(ctx context.Context, c config.Config) bool {
-	key, err := textKey(c, textkey.Read)
-	if errors.Is(err, fs.ErrNotExist) { // the next start makes a new one
-		has, err := persist.HasOtherTexts(ctx, c.Database, nil)
-		return has && err == nil
+	if lacksTextKey(ctx, c) {
+		return true
 	}
+	key, err := textKey(c, textkey.Read)
 	if err != nil || key == (textkey.Key{}) {
 		return false
 	}
