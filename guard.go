@@ -66,9 +66,10 @@ type Options struct {
 	MaxTotalMemory int64
 
 	// TextKey is the secret with which limits on repeated text tell texts apart, so that nobody who
-	// doesn't know it can find out what was written. It must stay the same if a store keeps the
-	// usage, and all Guards with the same Shared must have the same. The zero value means a random
-	// one for this Guard. With Shared, such a Guard refuses limits on repeated text.
+	// doesn't know it can find out what was written. All Guards with the same Shared must have the
+	// same. It must also stay the same if a store keeps the usage: rows and prints of another key
+	// are restored without an error, but no message uses them. The zero value means a random one
+	// for this Guard. With Shared, such a Guard refuses limits on repeated text.
 	TextKey [16]byte
 }
 
