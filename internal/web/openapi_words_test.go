@@ -7,8 +7,8 @@ package web
 var meanings = map[string]string{
 	"apart":               "Messages decided without the shared store, because it was away.",
 	"same_text":           "Of a throttled user: their limit is on repeated text, so another message may pass earlier. Of a user's card or a viewer: the limits on repeated text that can throttle them, each text by itself.",
-	"without_text":        "Messages that have no text on record. Limits on repeated text don't count them. Left out if there are none, or no such limits.",
-	"repeats":             "How often the text was written that a limit on repeated text throttled; left out for other limits. times: by this user in the window, this message included. people: users who wrote it in the last ten minutes, this one included.",
+	"without_text":        "Messages that have no text, or none on record. Limits on repeated text don't count them. Left out if there are none, or no such limits.",
+	"repeats":             "How often the text was written that a limit on repeated text throttled; left out for other limits. times: by this user in the window, this message included. people: users who wrote it in the last ten minutes, this one included, whatever the window is. window: that of the limit, but at most ten minutes. Both numbers are of what was written, so they include messages that the limit did not count, such as those that another limit throttled.",
 	"skew_ms":             "The maximum difference of two nodes' clocks.",
 	"conflicts":           "Swaps that found other rows, because another node was first.",
 	"error_ms":            "How far the node's idea of the server's clock may be off.",
