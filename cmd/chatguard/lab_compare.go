@@ -59,7 +59,7 @@ func printCompared(out io.Writer, span time.Duration, lanes []lab.Compared) erro
 	}
 	fmt.Fprintf(out, "\nThe longest wait is that of a throttled message, until it would pass. \"Of a user\" is the most of one user in any %s.\n", span)
 	if withoutText > 0 {
-		fmt.Fprintf(out, "%d messages have no text on record: limits on repeated text don't count them.\n", withoutText)
+		fmt.Fprintf(out, "%d messages have no text, or none on record: limits on repeated text don't count them.\n", withoutText)
 	}
 	fmt.Fprintln(out)
 	for _, l := range lanes {

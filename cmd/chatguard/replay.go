@@ -114,7 +114,7 @@ func printSummary(out io.Writer, s simulate.Summary, asJSON bool) error {
 	fmt.Fprintf(out, "%d messages of %d users, %d of them exempt\n", s.Messages, s.Users, s.ExemptMessages)
 	fmt.Fprintf(out, "%d messages of %d users would be throttled\n", s.ThrottledMessages, s.ThrottledUsers)
 	if s.WithoutText > 0 {
-		fmt.Fprintf(out, "%d messages have no text on record: limits on repeated text don't count them\n", s.WithoutText)
+		fmt.Fprintf(out, "%d messages have no text, or none on record: limits on repeated text don't count them\n", s.WithoutText)
 	}
 	if s.Skipped > 0 {
 		fmt.Fprintf(out, "%d lines can't be read\n", s.Skipped)

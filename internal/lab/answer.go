@@ -11,8 +11,8 @@ type Answer struct {
 	Messages []Message    `json:"messages,omitempty"` // those that traffic made
 	Lanes    []LaneAnswer `json:"lanes"`              // in the question's order
 	Accuracy *Accuracy    `json:"accuracy,omitempty"`
-	// WithoutText is how many messages have no text on record. It is 0 if no lane has a limit on
-	// repeated text. Such limits don't count these messages.
+	// WithoutText is how many messages have no text, or none on record. It is 0 if no lane has a
+	// limit on repeated text. Such limits don't count these messages.
 	WithoutText int `json:"without_text,omitempty"`
 
 	work work

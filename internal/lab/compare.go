@@ -17,8 +17,8 @@ type Compared struct {
 	LongestDelayMS int64  `json:"longest_delay_ms"`
 	// MostOfAUser is the most messages of one user that were allowed in any stretch of the span.
 	MostOfAUser int64 `json:"most_of_a_user"`
-	// WithoutText is how many messages have no text on record, if the limit is on repeated text. It
-	// doesn't count them.
+	// WithoutText is how many messages have no text, or none on record, if the limit is on repeated
+	// text. It doesn't count them.
 	WithoutText int64 `json:"without_text,omitempty"`
 }
 

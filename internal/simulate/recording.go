@@ -43,8 +43,8 @@ type Summary struct {
 	ExemptMessages    int            `json:"exempt_messages"`
 	Skipped           int            `json:"skipped"` // lines that cannot be read
 	ByLimit           map[string]int `json:"by_limit"`
-	// WithoutText is how many messages have no text on record, in channels with limits on repeated
-	// text. Such limits don't count them.
+	// WithoutText is how many messages have no text, or none on record, in channels with limits on
+	// repeated text. Such limits don't count them.
 	WithoutText int    `json:"without_text,omitempty"`
 	Top         []User `json:"top"` // the most throttled users, at most ten
 }

@@ -28,8 +28,8 @@ type Outcome struct {
 	// throttled.
 	ObservedByLimit map[string]int `json:"observed_by_limit"`
 	Penalties       map[string]int `json:"penalties"` // by the name of the action
-	// WithoutText is how many messages have no text on record. It is 0 without limits on repeated
-	// text, which don't count these messages.
+	// WithoutText is how many messages have no text, or none on record. It is 0 without limits on
+	// repeated text, which don't count these messages.
 	WithoutText int `json:"without_text,omitempty"`
 
 	throttled []uint32 // by index of the Timeline's users

@@ -235,7 +235,7 @@ func TestLabPage_CopyPaste(t *testing.T) {
 func TestLabPage_TextLane(t *testing.T) {
 	w := openLab(t, nil, "#lanes=sliding-log,messages=1,every=30s,per=text,similar=true;token-bucket,burst=3,refill=4s+sliding-log,messages=1,every=30s,per=text&traffic=steady,every=5s&at=12s")
 	w.See(`document.querySelector("#lane-1 .state-words").textContent === "last message: doesn’t count"`)
-	w.See(`document.querySelector(".traffic-state").textContent.includes("messages have no text on record")`)
+	w.See(`document.querySelector(".traffic-state").textContent.includes("messages have no text, or none on record")`)
 	w.See(`!document.querySelector("#lane-1 .grant") && document.querySelector("#lane-2 .grant")`)
 	follow(w, "#lanes=sliding-log,messages=1,every=30s,per=text&traffic=hand&at=30s&sent=1,1,1")
 	w.See(`document.querySelector("#lane-1 .state-words").textContent === "last message: 1 of 1, oldest leaves in 1.0 s · copies: 1 passed, 2 throttled"`)

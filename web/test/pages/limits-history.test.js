@@ -323,7 +323,7 @@ test("preview: messages without a text are named below the headline", async () =
   for (const without of [3, 0]) {
     answer("POST /channels/7/preview", () => previewOf(({ in_force: present }) => Object.assign(present, without > 0 && { without_text: without })));
     await openLimits();
-    const want = without > 0 ? "3 messages have no text on record: limits on repeated text don’t count them." : undefined;
+    const want = without > 0 ? "3 messages have no text, or none on record: limits on repeated text don’t count them." : undefined;
     await see(() => headline().startsWith("These limits") && texts("#without-text")[0] === want);
   }
 });
