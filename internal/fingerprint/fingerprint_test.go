@@ -90,7 +90,7 @@ func TestOf_Pages(t *testing.T) {
 		texts   []string
 	}{
 		{false, []string{"Free SKINS", "free skins", "ｆｒｅｅ skins", "𝓯𝓻𝓮𝓮 skins", "ⓕⓡⓔⓔ skins", "f̴̛r̵͝e̶e̷ skins", "freeee  skins", "fre\tskins\u2800"}},
-		{true, []string{"free skins", "frее skins", "ꜰʀᴇᴇ skins", "🅵🆁🅴🅴 skins", "@ann free skins", "free skins (2)", "3. free skins", "free skins x7k2p", "free skins [a8f3e9c2] qwrtp", "f.r.e.e, skins", "f r e e skins", "🔥 free skins 😀"}},
+		{true, []string{"free skins", "frее skins", "ꜰʀᴇᴇ skins", "🅵🆁🅴🅴 skins", "@ann free skins", "free skins (2)", "3. free skins", "free skins x7k2p", "free skins [a8f3e9c2] qwrtp", "free skins strengths", "f.r.e.e, skins", "f r e e skins", "🔥 free skins 😀"}},
 		{true, []string{"I have 5 apples", "I have 10 apples"}},
 		{true, []string{"no one", "none"}},
 		{false, []string{"か", "が"}},
@@ -101,10 +101,15 @@ func TestOf_Pages(t *testing.T) {
 				t.Errorf("%q and %q: %+v, %+v", text, c.texts[0], p, first)
 			}
 		}
-		for _, other := range []string{"skins free", "free skin", "free skins kafemu", "fr33 skins", "free 😀 skins"} {
+		for _, other := range []string{"skins free", "free skin", "free skinsa", "free skins kafemu", "free skins rhythm", "free skins lol", "free skins :D", "free skins xD", "free skins @ann", "fr33 skins", "free 😀 skins"} {
 			if (&Key{}).Of(other, true, true).Similar == (&Key{}).Of(c.texts[0], true, true).Similar {
 				t.Errorf("%q is %q", other, c.texts[0])
 			}
+		}
+	}
+	for _, wall := range []string{strings.Repeat("a", 100), strings.Repeat("😀", 100)} {
+		if p := (&Key{}).Of(wall, true, true); p.Exact.Length != 1 || p.Similar.Length != 1 {
+			t.Errorf("%q: %+v", wall, p)
 		}
 	}
 }
