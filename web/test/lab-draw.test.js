@@ -33,6 +33,12 @@ test("cascade: the one of two buckets that is ready first", () => {
   assert.deepEqual(stateOf("cascade", [passes(0, { tokens: 0, extra_tokens: 0 })], 2000, numbers), ["0.5 tokens normal, 0.1 low", 2000]);
 });
 
+test("buckets: full if a limit on repeated text doesn’t count the message", () => {
+  const numbers = { burst: 3, refill: 4000, extra_burst: 2, extra_refill: 20_000 };
+  assert.deepEqual(stateOf("token-bucket", [passes(0, null)], 0, numbers), ["3.0 of 3 tokens", 0]);
+  assert.deepEqual(stateOf("cascade", [passes(0, null)], 0, numbers), ["3.0 tokens normal, 2.0 low", 0]);
+});
+
 test("fixed window: empty again by the clock", () => {
   const numbers = { messages: 15, every: 60_000 }, entries = [passes(59_000, { from: 1_000_000, until: 1_060_000, count: 15 })], start = 1_000_000;
   assert.deepEqual(stateOf("fixed-window", entries, 59_500, { ...numbers, every: 60_000 }, start), ["15 of 15, new window in 0.5 s", 500]);

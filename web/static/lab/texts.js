@@ -56,7 +56,7 @@ function writeLane(lane, now) {
   const strip = played.tape.get(lane.id) ?? emptyStrip, { entries, hasUsers } = strip, last = lastBy(entries, now);
   const user = hasUsers && last >= 0 ? entries[last].name : ""; // the state is that of one user
   const { figures, bytes } = figuresOf(lane, now);
-  let wait = 0, isGranted = false;
+  let wait = 0, same = 0, isGranted = false; // same is the wait of the last message's text
   lane.limits.forEach((limit, index) => {
     /** @type {Moment} */
     const moment = { entries, last, index, per: limit.per, numbers: numbersOf(limit), now, start: lab.start };
@@ -64,12 +64,17 @@ function writeLane(lane, now) {
     const { extra, isNew } = extraOf(strip, index, now);
     const words = extra > 0 ? t("lab.with-extra", { n: extra, state: drawing.words(state, moment) }) : drawing.words(state, moment);
     put(`words-${lane.id}-${index}`, isText(limit) ? textWords(entries[last], index, words, figures) : user ? t("lab.state-of", { user, state: words }) : words);
-    if (extra === 0) wait = Math.max(wait, drawing.wait(state, moment));
+    if (isText(limit)) same = Math.max(same, drawing.wait(state, moment));
+    else if (extra === 0) wait = Math.max(wait, drawing.wait(state, moment));
     isGranted ||= isNew;
   });
   const refused = entries[last]?.mark === "throttled" && !isGranted ? entries[last] : null;
-  if (refused) wait = Math.max(0, refused.at + refused.retry - now); // as the engine said
-  const place = put(`wait-${lane.id}`, waitText(wait));
+  if (refused) { // as the engine said
+    const left = Math.max(0, refused.at + refused.retry - now);
+    if (isText(lane.limits.find(({ name }) => name === refused.limit) ?? {})) same = left;
+    else wait = left;
+  }
+  const place = put(`wait-${lane.id}`, wait === 0 && same > 0 && same < Infinity ? t("lab.same-in", { time: spanText(same) }) : waitText(wait));
   place?.classList.toggle("is-waiting", wait > 0);
   put(`tally-${lane.id}`, tallyText(figures, bytes));
   if (places.get(lane.id)?.chosen >= 0) showName(lane.id);

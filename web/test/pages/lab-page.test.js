@@ -51,9 +51,9 @@ test("lab: a link that names a time stands there, although another scene was pla
 });
 
 // show shows a lane, a token bucket of one, of which the first message passes.
-async function show(t) {
+async function show(t, more = {}) {
   state.algorithms = algorithms;
-  const lane = newLane([{ name: "burst", algorithm: "token-bucket", burst: 1, refill: "4s" }]);
+  const lane = newLane([{ name: "burst", algorithm: "token-bucket", burst: 1, refill: "4s", ...more }]);
   const step = (_, i) => ({ allowed: i === 0, limit: i === 0 ? "" : "burst", retry_after_ms: i === 0 ? 0 : 3000, delay_ms: 0, remaining: 0, reset_at: null, picture: { tokens: 0.25 } });
   answer("POST /lab", ({ body: { lanes, messages } }) => ({
     lanes: lanes.map(({ grants = [] }) => ({ name: "", bytes_per_user: 8, steps: messages.map(step), grants: grants.map(() => ({ until: [newYear + 86_400_000] })) })),
@@ -76,6 +76,17 @@ test("lab: extra messages are granted to the user whose state a lane shows", asy
   assert.deepEqual(requests.at(-1).body.lanes[0].grants, [{ at: newYear + 2000, user_id: "anna", messages: 5 }]);
   writeTexts(2000);
   assert.deepEqual([text(`#words-${id}-0`), text(`#wait-${id}`)], ["0.5 of 1 tokens, next in 2.0 s, 5 extra", "ready"]);
+});
+
+test("lab: a limit on repeated text lets only the same message wait", async (t) => {
+  const { id } = await show(t, { per: "text" });
+  const { entries: [passed, throttled] } = played.tape.get(id);
+  const waits = (entries) => {
+    played.tape = new Map([[id, { ...emptyStrip, entries }]]);
+    writeTexts(2000);
+    return text(`#wait-${id}`);
+  };
+  assert.deepEqual([waits([passed]), waits([passed, throttled]), waits([{ ...passed, pictures: [null] }])], ["same in 1.0 s", "same in 2.0 s", "ready"]);
 });
 
 test("lab: names of buttons begin with what is written on them", async (t) => {

@@ -8,10 +8,10 @@ import { cells, gauge, pictureAt } from "./view.js";
 /** @import { Drawing, Moment } from "./view.js" */
 
 /** @param {Moment} v @returns {Bucket} */
-const normal = ({ numbers: { burst, refill } }) => ({ capacity: burst, refill, after: (v, i) => pictureAt(v, i).tokens ?? 0 });
+const normal = ({ numbers: { burst, refill } }) => ({ capacity: burst, refill, after: (v, i) => pictureAt(v, i).tokens ?? burst });
 
 /** @param {Moment} v @returns {Bucket} */
-const low = ({ numbers }) => ({ capacity: numbers.extra_burst, refill: numbers.extra_refill, after: (v, i) => pictureAt(v, i).extra_tokens ?? 0 });
+const low = ({ numbers: { extra_burst: burst, extra_refill: refill } }) => ({ capacity: burst, refill, after: (v, i) => pictureAt(v, i).extra_tokens ?? burst });
 
 /** @type {Drawing<{tokens: number, extra: number}>} */
 export const cascade = {

@@ -9,7 +9,7 @@ import { cells, gauge, pictureAt } from "./view.js";
 /** @import { Drawing, Moment } from "./view.js" */
 
 /** @param {Moment} v @returns {Bucket} */
-const bucketOf = ({ numbers: { burst, refill } }) => ({ capacity: burst, refill, after: (v, i) => pictureAt(v, i).tokens ?? 0 });
+const bucketOf = ({ numbers: { burst, refill } }) => ({ capacity: burst, refill, after: (v, i) => pictureAt(v, i).tokens ?? burst });
 
 /** @type {Drawing<number>} */
 export const tokenBucket = {
