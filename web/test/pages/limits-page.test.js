@@ -517,7 +517,10 @@ test("limits: only a limit on repeated text has what these have, and no leaky bu
   await see(() => all("#kind-of-0 input").length === 7 && !find("#kind-of-0 input[value=leaky-bucket]"));
   await write("#from_length-0", "0");
   await see(() => text("#from_length-0-error") === "Enter a whole number from 1 to 500." && text(".limit legend .rule") === "Fix the highlighted field.");
+  const about = () => texts(".limit p.muted").includes("Shorter messages never count.");
+  assert.equal(about(), false);
   await write("#from_length-0", "20");
+  await see(about);
   await click("#similar-0");
   await click("#strikes-0");
   await save();

@@ -37,7 +37,7 @@ export function Numbers({ limit, index, form, fixed }) {
       `}
     </div>
     ${effect && html`<p class="muted">${effect}</p>`}
-    ${fields.from_length && html`<p class="muted">${fields.from_length.about}</p>`}
+    ${fields.from_length && !error("from_length") && html`<p class="muted">${fields.from_length.about}</p>`}
     <${RareNumbers} limit=${limit} index=${index} form=${form} fixed=${fixed} />
   `;
 }
