@@ -58,6 +58,7 @@ test("rule: a limit on repeated text in words, whatever its algorithm", () => {
   for (const [algorithm, numbers, words, more] of limits) {
     for (const per of ["user-text", "text"]) assert.equal(algorithmOf({ algorithm }).rule(numbers, { ...more, per }, ""), words);
     assert.equal(algorithmOf({ algorithm }).brief(numbers, { ...more, per: "text" }, ""), words);
+    assert.equal(algorithmOf({ algorithm }).meaning(numbers, { ...more, per: "text" }, ""), "", "a rate would be each text's");
   }
   assert.deepEqual(algorithmNames().filter((algorithm) => !limits.some(([known]) => known === algorithm)), ["leaky-bucket"]);
 });

@@ -619,6 +619,9 @@ test("limits: users with custom limits are named", async () => {
   await openLimits();
   await see(() => text(".overrides") === `Custom limits: clara 1,200, one every 1 minute, ${hostile} 1,200, one every 1 minute`);
   assert.ok(find(".overrides a[href='#/people?user=51']") && !find(".overrides img"));
+  await click("#unfold-name-0");
+  await pick("#per-0", "text");
+  await see(() => !find(".overrides")); // users' numbers have no effect
 });
 
 test("limits: custom numbers that don't fit another kind of limit say so", async () => {

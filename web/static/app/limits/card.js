@@ -18,7 +18,7 @@ import { SharedWeek } from "./week.js";
 import { Tick } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
 import { algorithmOf } from "../words/algorithms.js";
-import { isShared, sharers } from "../words/scopes.js";
+import { isShared, isText, sharers } from "../words/scopes.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
@@ -48,7 +48,7 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
       <${LimitRoles} limit=${limit} index=${index} form=${form} fixed=${fixed} />
       <${SharedWeek} limit=${limit} form=${form} channel=${channel} />
       <${LabLink} limit=${limit} index=${index} form=${form} channel=${channel} />
-      <${LimitOverrides} name=${limit.source.name} fields=${fields} overrides=${overrides} />
+      ${!isText(limit) && html`<${LimitOverrides} name=${limit.source.name} fields=${fields} overrides=${overrides} />`}
     </fieldset>
   `;
 }

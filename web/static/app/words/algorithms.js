@@ -210,7 +210,7 @@ function describe({ name: algorithm, parameters, text_parameters: textParameters
       return numbers.reserve > 0 ? t("rules.reserve-rule", { n: numbers.reserve, rule: words }) : words;
     },
     brief: (numbers, limit, zone) => (isText(limit) ? same : brief)(numbers, limit, zone),
-    meaning,
+    meaning: (numbers, limit, zone) => (isText(limit) ? "" : meaning(numbers, limit, zone)), // rates are of a user
   };
 }
 
