@@ -70,7 +70,8 @@ type viewerRule struct {
 	// which a bucket restores one message. It is 0 for windows, logs and cascades.
 	WindowSeconds float64 `json:"window_seconds"`
 	StepSeconds   float64 `json:"step_seconds"`
-	Similar       bool    `json:"similar,omitempty"` // similar messages count as the same one
+	Similar       bool    `json:"similar,omitempty"`  // similar messages count as the same one
+	Everyone      bool    `json:"everyone,omitempty"` // the same message counts, whoever writes it
 }
 
 // standing returns what a viewer may know about themselves in a channel. It doesn't make the Guard
@@ -96,7 +97,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 		list, quotas := inner.TextLimits(h.guard, channel.id, record.roles)
 		for i, q := range quotas {
 			l := list[i]
-			s.SameText = append(s.SameText, viewerRule{l.Name, texts.LimitTitle(l.Name, l.Title), l.Algorithm, q.Messages, q.Window.Seconds(), q.Step.Seconds(), l.Similar})
+			s.SameText = append(s.SameText, viewerRule{l.Name, texts.LimitTitle(l.Name, l.Title), l.Algorithm, q.Messages, q.Window.Seconds(), q.Step.Seconds(), l.Similar, l.Per == chatguard.PerText})
 		}
 	}
 	if !e.Verdict.Allowed {

@@ -139,8 +139,8 @@ func TestViewer_SameText(t *testing.T) {
 	))
 	s := d.standing(viewerOf(spammer))
 	want := []viewerRule{
-		{"log", "LOG", chatguard.SlidingLog, 2, 60, 0, true}, {"bucket", "BUCKET", chatguard.TokenBucket, 3, 30, 10, false},
-		{"two", "TWO", chatguard.Cascade, 5, 120, 0, false}, {"week", "WEEK", chatguard.DailyWindow, 9, 7 * 86400, 0, false},
+		{"log", "LOG", chatguard.SlidingLog, 2, 60, 0, true, false}, {"bucket", "BUCKET", chatguard.TokenBucket, 3, 30, 10, false, false},
+		{"two", "TWO", chatguard.Cascade, 5, 120, 0, false, false}, {"week", "WEEK", chatguard.DailyWindow, 9, 7 * 86400, 0, false, true},
 	}
 	if !slices.Equal(s.SameText, want) || len(s.Limits) != 2 {
 		t.Errorf("%+v", s)

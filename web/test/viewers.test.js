@@ -84,10 +84,12 @@ test("viewers: every algorithm has a rule", () => {
 test("viewers: what the same message is allowed has no bar", () => {
   const same_text = [{ name: "no-repeats", title: "no repeats", algorithm: "sliding-log", capacity: 1, window_seconds: 30, step_seconds: 0 }];
   const said = viewText(Standing({ of: standing({ limits: [], same_text }), now }));
-  assert.match(said, /For the same message again, the limit no repeats applies: 1 message in 30 seconds\./);
+  assert.match(said, /If you repeat a message, the limit no repeats applies: 1 message in 30 seconds\./);
   assert.doesNotMatch(said, /left|Similar/);
   const similar = viewText(Standing({ of: standing({ limits: [], same_text: [{ ...same_text[0], similar: true }] }), now }));
   assert.match(similar, /applies: 1 message in 30 seconds\. Similar messages count as the same one\./);
+  const everyone = viewText(Standing({ of: standing({ limits: [], same_text: [{ ...same_text[0], everyone: true }] }), now }));
+  assert.match(everyone, /For the same message from everyone together, the limit no repeats applies: 1 message in 30 seconds\./);
 });
 
 test("viewers: a wait that is over", () => {

@@ -23,7 +23,7 @@ export function Standing({ of, now }) {
         <h2>${t("viewer.left")}</h2>
         <ul class="limits">${of.limits.map((limit) => html`<${Left} key=${limit.name} of=${limit} now=${now} />`)}</ul>
       </section>`}
-    ${of.same_text.map((rule) => html`<p key=${rule.name} class="small same">${sentences(t("viewer.same", { limit: rule.title, rule: ruleText(rule) }), rule.similar && t("viewer.same-similar"))}</p>`)}
+    ${of.same_text.length > 0 && html`<section class="same">${of.same_text.map((rule) => html`<p key=${rule.name} class="small">${sameText(rule)}</p>`)}</section>`}
   `;
 }
 
@@ -87,6 +87,10 @@ function ruleText({ algorithm, capacity: n, step_seconds: step, window_seconds: 
   if (algorithm === "daily-window") return t(window > 8 * day ? "viewer.rule-month" : window > 2 * day ? "viewer.rule-week" : "viewer.rule-day", { n });
   return step > 0 ? t("viewer.rule-bucket", { n, step: lengthText(step) }) : t("viewer.rule-window", { n, window: lengthText(window) });
 }
+
+// sameText says how often the same message may be written, and by whom.
+/** @param {Standing["same_text"][number]} rule */
+const sameText = (rule) => sentences(t(rule.everyone ? "viewer.same-everyone" : "viewer.same", { limit: rule.title, rule: ruleText(rule) }), rule.similar && t("viewer.same-similar"));
 
 const low = 0.2; // of the capacity
 
