@@ -46,8 +46,8 @@ func TestDemo_SameText(t *testing.T) {
 	d.Accessible()
 
 	d.showPage("people?user="+copyist, ".same-text")
-	d.See(`document.querySelector(".same-text").textContent.includes("The same message 3 times in any 30 seconds, the same message from anyone, similar ones, too")`)
-	d.See(`/^Copyist may write now.* The same message passes again in [34] min .*\(limit “no-repeats”\). 3 times by them in 5 minutes; 3 people wrote it in 10 minutes.$/.test(document.querySelector(".why").textContent)`)
+	d.See(`document.querySelector(".same-text").textContent.includes("The same message 3 times in any 30 seconds, by everyone together, similar ones, too")`)
+	d.See(`/^Copyist may write now.* The same message passes again in [34] min .*\(limit “no-repeats”\). They wrote it 3 times in 5 minutes; 3 people did in 10 minutes.$/.test(document.querySelector(".why").textContent)`)
 	d.See(`document.querySelector(".entry .limit").textContent === "no-repeats" && document.querySelector(".entry .repeated").textContent === "3×, 3 people"`)
 	d.picture("same-text-card")
 	d.Accessible()

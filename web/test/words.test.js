@@ -207,9 +207,10 @@ test("whyIdle: why an enforcing policy only observes", () => {
 });
 
 test("repeats: how often a text was written, and by how many", () => {
-  assert.equal(repeatsWords({ times: 4, people: 37, window: "30s" }), "4 times by them in 30 seconds; 37 people wrote it in 10 minutes");
+  assert.equal(repeatsWords({ times: 4, people: 37, window: "30s" }), "They wrote it 4 times in 30 seconds; 37 people did in 10 minutes");
+  assert.equal(repeatsWords({ times: 2, people: 5, window: "10m0s" }), "They wrote it 2 times in 10 minutes; 5 people did");
   assert.equal(repeatsWords({ times: 1, people: 1200, window: "1m30s" }), "1,200 people wrote it in 10 minutes");
-  assert.equal(repeatsWords({ times: 2, people: 1, window: "1m" }), "2 times by them in 1 minute");
+  assert.equal(repeatsWords({ times: 2, people: 1, window: "1m" }), "They wrote it 2 times in 1 minute");
   const brief = [[4, 37], [1, 1200], [2, 1], [1, 1]].map(([times, people]) => repeatsBrief({ times, people, window: "30s" }));
   assert.deepEqual(brief, ["4×, 37 people", "1,200 people", "2×", "1×"]);
 });

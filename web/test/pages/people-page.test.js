@@ -40,7 +40,7 @@ const copies = { name: "copies", algorithm: "sliding-log", messages: 3, every: "
 
 test("people: a card says what the same message is allowed, and no usage of it", async () => {
   await openCard({ same_text: [copies] });
-  assert.deepEqual(texts(".same-text li"), ["copies The same message 3 times in any 30 seconds, the same message from anyone, similar ones, too"]);
+  assert.deepEqual(texts(".same-text li"), ["copies The same message 3 times in any 30 seconds, by everyone together, similar ones, too"]);
   assert.equal(all(".standing .line").length, 2);
 });
 
@@ -51,7 +51,7 @@ test("people: of an exempt user, a card says nothing of the same message", async
 
 test("people: a card says when the same message may be written again, until then", async () => {
   const same_again = { limit: "copies", may_speak_at: "2026-11-03T12:00:26Z", repeats: { times: 4, people: 37, window: "30s" } };
-  const said = " The same message passes again in 26 s, at 12:00:26 (limit “copies”). 4 times by them in 30 seconds; 37 people wrote it in 10 minutes.";
+  const said = " The same message passes again in 26 s, at 12:00:26 (limit “copies”). They wrote it 4 times in 30 seconds; 37 people did in 10 minutes.";
   await openCard({ ...free, same_again });
   assert.ok(text(".why").startsWith("Spammer may write now: 3 of 3 messages left") && text(".why").endsWith(said), text(".why"));
   for (const more of [

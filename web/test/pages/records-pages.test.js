@@ -108,10 +108,10 @@ test("journal: a message that repeats a text too often says how often, and that 
   isNow(entry(1, "nagai", { limit: "copy-paste", repeats: { times: 4, people: 37, window: "30s" } }));
   await openAs("own", "journal");
   await see(() => entries().length === 1);
-  assert.deepEqual([text(".repeated"), find(".repeated").title], ["4×, 37 people", "4 times by them in 30 seconds; 37 people wrote it in 10 minutes"]);
+  assert.deepEqual([text(".repeated"), find(".repeated").title], ["4×, 37 people", "They wrote it 4 times in 30 seconds; 37 people did in 10 minutes"]);
   await click(".text-button");
   await see(() => find("dialog")?.open);
-  assert.deepEqual(texts("dialog dl > div").slice(2, 5), ["Limit copy-paste", "Repeated 4 times by them in 30 seconds; 37 people wrote it in 10 minutes", "May be written again 12:10:00"]);
+  assert.deepEqual(texts("dialog dl > div").slice(2, 5), ["Limit copy-paste", "Repeated They wrote it 4 times in 30 seconds; 37 people did in 10 minutes", "May be written again 12:10:00"]);
 });
 
 test("journal: a pardon, its undo and whose it is", async () => {

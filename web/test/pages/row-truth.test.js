@@ -48,7 +48,7 @@ test("row: for a repeated text, only the same message waits", async () => {
   await see(() => part("left") === "same in 10 min" && !find(`${row} .refill`));
   assert.equal(title("may-speak"), "Only the same message waits, for the limit no-repeats; another one may pass.");
   tell({ limit: "no-repeats", same_text: true, repeats: { times: 4, people: 37, window: "30s" } });
-  await see(() => title("may-speak").endsWith("another one may pass. 4 times by them in 30 seconds; 37 people wrote it in 10 minutes."));
+  await see(() => title("may-speak").endsWith("another one may pass. They wrote it 4 times in 30 seconds; 37 people did in 10 minutes."));
   tell(silencedBy("token:anna", 3600, { limit: "no-repeats", same_text: true }));
   await see(() => part("left") === "writes again in 1 h" && title("may-speak") === "timed out for 1 h by anna (token)");
 });

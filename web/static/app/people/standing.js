@@ -30,6 +30,10 @@ export function UserLimits({ card, shared }) {
   `;
 }
 
+// whose says whose copies of a message count.
+/** @type {Record<string, string>} */
+const whose = table({ "user-text": "people.same-by-one", text: "people.same-by-all" });
+
 // SameText says what each message may be repeated: nobody has an allowance of that.
 /** @param {{limits: Api.Limit[]}} props */
 function SameText({ limits }) {
@@ -37,7 +41,7 @@ function SameText({ limits }) {
     <section class="part" aria-labelledby="same-text">
       <h3 id="same-text">${t("people.same-text")}</h3>
       <ul class="same-text">
-        ${limits.map((limit) => html`<li key=${limit.name}><bdi>${limit.name}</bdi> <span class="muted">${commas([ruleOf(limit, channelZone()), sharers[limit.per], limit.similar && t("rules.same-similar")])}</span></li>`)}
+        ${limits.map((limit) => html`<li key=${limit.name}><bdi>${limit.name}</bdi> <span class="muted">${commas([ruleOf(limit, channelZone()), whose[limit.per], limit.similar && t("rules.same-similar")])}</span></li>`)}
       </ul>
     </section>
   `;
