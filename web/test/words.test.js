@@ -71,6 +71,8 @@ test("changes: a line each", () => {
   assert.equal(told(["limit.slow.algorithm", "leaky-bucket", null], ["limit.slow.queue", 3, null]), "slow: removed (leaky bucket)");
   assert.equal(told(["limit.exact.algorithm", null, "sliding-log"], ["limit.exact.messages", null, 20], ["limit.exact.every", null, "30s"]),
     "exact: added (sliding log, messages 20, every 30 seconds)");
+  assert.equal(told(["limit.copies.algorithm", null, "sliding-log"], ["limit.copies.messages", null, 3], ["limit.copies.per", null, "text"], ["limit.copies.similar", null, true]),
+    "copies: added (sliding log, messages 3, the same message from anyone, count similar messages)");
   assert.equal(told(["limit.copies.per", null, "text"], ["limit.copies.similar", null, true], ["limit.copies.from_length", 20, null], ["limit.copies.count_emotes", true, null], ["limit.copies.strikes", null, true]),
     "copies: scope user → the same message from anyonecopies: count similar messages no → yescopies: from a length of 20 → 12copies: count messages of emotes only yes → nocopies: strikes no → yes");
   assert.equal(told(["order", ["burst", "daily_2"], ["daily_2", "burst"]]), "order of limits: burst, daily_2 → daily_2, burst");

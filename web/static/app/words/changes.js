@@ -8,6 +8,7 @@ import { asRenamed, renamesIn } from "./order.js";
 import { messageKindName } from "./message-kinds.js";
 import { rungName } from "./penalties.js";
 import { roleName } from "./roles.js";
+import { isText } from "./scopes.js";
 import { length, seconds, weekdayName } from "./time.js";
 
 /** @param {string} text */
@@ -98,7 +99,11 @@ const algorithmName = (algorithm) => algorithmOf({ algorithm }).name;
 /** @param {Api.Change[]} changes @param {string} subject */
 function numbers(changes, subject) {
   const own = changes.map(({ key, to }) => [...key.split("."), to]).filter(([, name, field, ...rest]) => name === subject && rest.length === 1 && field !== "algorithm" && values[field]);
-  return own.map(([, , field, to]) => t("rules.change-added-number", { label: labels[field], value: values[field].write(to) }));
+  return own.map(([, , field, to]) => {
+    const label = labels[field], value = values[field].write(to);
+    if (to === true) return label;
+    return field === "per" && isText({ per: to }) ? value : t("rules.change-added-number", { label, value });
+  });
 }
 
 /** @param {Api.Change} of */
