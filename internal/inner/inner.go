@@ -64,8 +64,8 @@ type Guard interface {
 	// ReadsTexts reports whether the policy in force in a channel has limits on repeated text.
 	ReadsTexts(channelID string) bool
 
-	// TextQuotas returns the policy in force in a channel, and what its limits on repeated text that
-	// decide allow each text now, if a user with these roles writes it.
+	// TextQuotas returns the policy in force in a channel, and what its limits on repeated text
+	// that decide allow each text now, if a user with these roles writes it.
 	TextQuotas(channelID string, roles chatguard.Roles) (chatguard.Policy, []limits.Quota)
 
 	// Hashes returns the two keyed hashes of a print: of the text as it is, and as similar texts

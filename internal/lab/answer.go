@@ -75,8 +75,8 @@ type Step struct {
 	ResetAt time.Time
 	// Picture is the state of the lane's limit for a drawing of it. Pictures is used instead if the
 	// lane has several limits, and has them in the lane's order. The state of a limit on repeated
-	// text is that of the message's text, or null if the limit doesn't count the message. It has the
-	// same text_number for messages with the same text, as the limit compares them.
+	// text is that of the message's text, or null if the limit doesn't count the message. It has
+	// the same text_number for messages with the same text, as the limit compares them.
 	Picture, Pictures json.RawMessage
 
 	late time.Duration // how much later than its time the message counted

@@ -111,9 +111,9 @@ func DiscardPolicy(ctx context.Context, path, channelID, author string, opts *Op
 }
 
 // HasOtherTexts reports whether the database at path has hashes of texts that are useless with the
-// key of print. If print is nil, there is no key yet, so all of them are. Otherwise, only the prints
-// of the timeline say which key made them. HasOtherTexts works whether or not a process owns the
-// database.
+// key of print. If print is nil, there is no key yet, so all of them are. Otherwise, only the
+// prints of the timeline say which key made them. HasOtherTexts works whether or not a process owns
+// the database.
 func HasOtherTexts(ctx context.Context, path string, print func(text string) chatguard.TextPrint) (has bool, err error) {
 	db, err := Schema.OpenSnapshot(ctx, path)
 	if err != nil {

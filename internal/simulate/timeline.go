@@ -10,9 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/roles"
 )
 
-// Timeline is a channel's recorded messages in a compact form: 20 bytes per message, 38 more for the
-// print of a text, and about 150 per user. Create one with NewTimeline and Add messages to it. After
-// that, any number of goroutines may judge it at once.
+// Timeline is a channel's recorded messages in a compact form: 20 bytes per message, 38 more for
+// the print of a text, and about 150 per user. Create one with NewTimeline and Add messages to it.
+// After that, any number of goroutines may judge it at once.
 type Timeline struct {
 	most    int
 	blocks  []*block

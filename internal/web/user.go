@@ -141,9 +141,9 @@ type sameAgain struct {
 	Repeats    journal.Repeats `json:"repeats,omitzero"` // of that message
 }
 
-// findSameAgain returns nil if no limit on repeated text throttles the user's last throttled message
-// now, or if the message is unknown. It also returns nil if waiting never helps, because then the
-// reason isn't that the text is the same.
+// findSameAgain returns nil if no limit on repeated text throttles the user's last throttled
+// message now, or if the message is unknown. It also returns nil if waiting never helps, because
+// then the reason isn't that the text is the same.
 func (h *users) findSameAgain(ctx context.Context, c *card) *sameAgain {
 	m, repeats := h.channels.model.LastThrottled(c.Channel, c.UserID)
 	if m.Print == nil {

@@ -144,10 +144,10 @@ export function noticeOf({ problem, sentence, isSaved }, database) {
   return problem || (sentence && !isSaved ? sentences(sentence, unsavedChange(database)) : sentence);
 }
 
-// said adds to an outcome's sentence that the user's last message still has to wait, if only a limit
-// on repeated text throttles them: no grant, reset or pardon changes that.
+// withSameWait adds to an outcome's sentence that the user's last message still has to wait, if only
+// a limit on repeated text throttles them: no grant, reset or pardon changes that.
 /** @param {string} user @param {string} sentence */
-function said(user, sentence) {
+function withSameWait(user, sentence) {
   const row = state.users.get(user);
   if (!row || !waitsWithSame(row)) return { sentence };
   return { sentence: sentences(sentence, t("words.same-waits-said", { wait: wait(row.until - now()) })), isToRead: true };
@@ -159,10 +159,10 @@ function said(user, sentence) {
 export function grant(user, limit, messages, zone) {
   return change(user, "grant", "POST /grant", { body: { limit, messages } }, ({ until }) => {
     const at = Date.parse(until ?? ""), values = { n: messages, limit };
-    if (!at) return { done: t("words.granted", { n: messages }), ...said(user, t("words.granted-said", values)) };
+    if (!at) return { done: t("words.granted", { n: messages }), ...withSameWait(user, t("words.granted-said", values)) };
     return {
       done: t("words.granted-until", { n: messages, time: toMinute(at, zone) }),
-      ...said(user, t("words.granted-until-said", { ...values, time: clock(at, zone) })),
+      ...withSameWait(user, t("words.granted-until-said", { ...values, time: clock(at, zone) })),
     };
   });
 }
@@ -185,7 +185,7 @@ export function exempt(user, length, zone) {
 /** @param {string} user */
 export function reset(user) {
   return change(user, "reset", "POST /reset", {}, () => ({
-    done: t("words.reset"), ...said(user, t("words.reset-said")),
+    done: t("words.reset"), ...withSameWait(user, t("words.reset-said")),
   }));
 }
 
@@ -216,7 +216,7 @@ export function pardon(user, zone) {
   return change(user, "pardon", "POST /pardon", {}, (answer) => {
     const { word, sentence, ...words } = pardonWords(answer, zone);
     const undoing = answer.id ? { pardon: answer.id, until: answer.undo_until } : null;
-    return { done: word, ...words, ...said(user, sentence), isToRead: true, undoing, remains: answer.silenced };
+    return { done: word, ...words, ...withSameWait(user, sentence), isToRead: true, undoing, remains: answer.silenced };
   });
 }
 

@@ -96,9 +96,11 @@ function ticksOf(source) {
   return Object.fromEntries(switchesIn({ source, per: "text" }).map((name) => [name, Boolean(values[name])]));
 }
 
-// fieldsIn returns the numbers of a limit that is being edited, and switchesIn what it has or hasn't.
+// fieldsIn returns the numbers of a limit that is being edited.
 /** @param {Pick<DraftLimit, "source" | "per">} limit */
 export const fieldsIn = ({ source: { algorithm }, per }) => fieldsOf({ algorithm, per });
+
+// switchesIn returns the names of its switches, such as "similar".
 /** @param {Pick<DraftLimit, "source" | "per">} limit */
 export const switchesIn = ({ source: { algorithm }, per }) => switchesOf({ algorithm, per });
 

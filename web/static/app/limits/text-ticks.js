@@ -1,5 +1,5 @@
 // @ts-check
-// What a limit on repeated text has or hasn't, as boxes to tick.
+// The switches of a limit on repeated text, as boxes to tick.
 
 import { table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";

@@ -45,8 +45,8 @@ import { isShared, isText } from "../../app/words/scopes.js";
 /** @param {View} v @param {number} time */
 export const x = (v, time) => ((time - v.from) / (v.now - v.from)) * v.line;
 
-// pictureAt returns the state of a limit right after an entry; it is empty before the first one, and
-// in a limit on repeated text that doesn't count the entry.
+// pictureAt returns the state of a limit right after an entry; it is empty before the first one,
+// and in a limit on repeated text that doesn't count the entry.
 /** @param {Moment} v @param {number} i @returns {Picture} */
 export const pictureAt = ({ entries, index }, i) => entries[i]?.pictures[index] ?? {};
 
