@@ -29,6 +29,11 @@ func TestDemo_SameText(t *testing.T) {
 	d.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".limit")].at(-2).scrollIntoView()`))
 	d.picture("same-text-limits")
 	d.Accessible()
+	d.resize(sizes[0])
+	// a label that begins a line has its dot outside, where it is clipped, and none is at a line's end
+	d.See(`[...document.querySelectorAll(".limit .labels")].some((labels) => labels.children[1].offsetTop < labels.lastElementChild.offsetTop)`)
+	d.See(`[...document.querySelectorAll(".limit .labels > *")].every((label) => getComputedStyle(label, "::after").content === "none" && getComputedStyle(label.parentElement).overflowX === "clip")`)
+	d.resize(laptop)
 	d.Write(`.limit:last-of-type [id^="every-"]`, "5m") // longer than the rest of the test
 	d.Click("#save")
 	d.See(`document.querySelector(".note.good")`)
