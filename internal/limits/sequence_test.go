@@ -46,8 +46,8 @@ func (w *world) play() {
 	}
 }
 
-// sendAll sends the messages of each user, with each text, that lack a row. From then on all rows
-// exist.
+// sendAll sends the messages of each user, with each text, that lack a row. From then on the oracle
+// has all rows, and the tables those that they haven't dropped since.
 func (w *world) sendAll() {
 	for _, w.oracle.text = range plainTexts {
 		for _, user := range w.users {
@@ -56,8 +56,10 @@ func (w *world) sendAll() {
 				continue
 			}
 			w.send(user, Request{At: w.now, Cost: 1})
-			for _, group := range groups { // also of a throttled message
-				if err := w.tables[group].edit(w.oracle.key(group, user).user, w.now, func(*account) {}); err != nil {
+			for _, group := range groups { // also of a throttled or exempt message
+				key := w.oracle.key(group, user)
+				w.oracle.row(key)
+				if err := w.tables[group].edit(key.user, w.now, func(*account) {}); err != nil {
 					w.rt.Fatal(err)
 				}
 			}
