@@ -58,7 +58,7 @@ func TestCluster_PlacementFor(t *testing.T) {
 		policy.Limits = append(policy.Limits, chatguard.Limit{Name: "room", Algorithm: chatguard.TokenBucket, Per: per, Burst: 9, Refill: 1e9})
 		for placement, degraded := range map[Placement]bool{PlaceByUser: true, PlacementFor(policy): false} {
 			s := open(t, "redis+cluster://"+r.Addr(), Options{Placement: placement, Namespace: placement.name() + "." + per.String()})
-			guard, err := chatguard.New(policy, &chatguard.Options{Shared: s})
+			guard, err := chatguard.New(policy, &chatguard.Options{Shared: s, TextKey: [16]byte{1}})
 			must(t, err)
 			v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Text: "the same text again"})
 			if err != nil || !v.Allowed || v.Degraded != degraded {
