@@ -101,13 +101,16 @@ func (cs *channels) needsPrint(c *channel, q *limits.Request) bool {
 
 // fillPrint sets p, which must be zero, to the print of a message if the channel's limits need it.
 func (g *Guard) fillPrint(p *TextPrint, m *Message, c *channel, q *limits.Request) {
-	if c.texts.Load() != nil && g.channels.needsPrint(c, q) { // inlined, as few channels have such limits
-		g.setPrint(p, m)
+	if c.texts.Load() != nil { // inlined, as few channels have such limits
+		g.fillNeeded(p, m, c, q)
 	}
 }
 
-// setPrint sets p to the print of a message.
-func (g *Guard) setPrint(p *TextPrint, m *Message) {
+// fillNeeded is fillPrint for a channel with limits on repeated text.
+func (g *Guard) fillNeeded(p *TextPrint, m *Message, c *channel, q *limits.Request) {
+	if !g.channels.needsPrint(c, q) {
+		return
+	}
 	if m.Print != nil {
 		*p = *m.Print
 	} else {

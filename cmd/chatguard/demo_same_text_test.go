@@ -13,14 +13,28 @@ import (
 	"github.com/chatguard/chatguard/internal/demo"
 )
 
-// TestDemo_SameText adds both limits on repeated messages, and checks that they throttle a person
-// who repeats a message, and the raiders who paste the same ones, and that the pages say so. With
-// the flags of TestDemo_Pages, it makes pictures.
+// TestDemo_SameText tries the presets, adds both limits on repeated messages, and checks that they
+// throttle a person who repeats a message, and the raiders who paste the same ones, and that the
+// pages say so. With the flags of TestDemo_Pages, it makes pictures.
 func TestDemo_SameText(t *testing.T) {
 	d := openDemo(t)
 	d.showPage("limits", "#choose-preset")
 	d.Click("#choose-preset")
 	d.See(`document.querySelector("#preset-no-repeats")`)
+	chosen := func(want string) {
+		t.Helper()
+		d.See(`[...document.querySelectorAll(".presets [aria-pressed=true]")].map(({ id }) => id).join() === "` + want + `"`)
+	}
+	d.Click("#preset-no-repeats")
+	d.Click("#preset-raid-proof")
+	d.See(`document.querySelector("#messages-2").value === "300"`)
+	d.Click("#preset-copy-paste")
+	chosen("preset-raid-proof,preset-no-repeats,preset-copy-paste")
+	d.Click("#undo-preset")
+	d.Click("#undo-preset")
+	chosen("preset-no-repeats")
+	d.Click("#preset-no-repeats") // removes it
+	chosen("")
 	d.Click("#preset-copy-paste")
 	d.See(`[...document.querySelectorAll(".limit .rule")].at(-1).textContent === "The same message 3 times in any 30 seconds"`)
 	d.Click("#preset-no-repeats")
@@ -30,7 +44,7 @@ func TestDemo_SameText(t *testing.T) {
 	d.picture("same-text-limits")
 	d.Accessible()
 	d.resize(sizes[0])
-	// a label that begins a line has its dot outside, where it is clipped, and none is at a line's end
+	// A label that begins a line has its dot outside, where it is clipped. None ends with a dot.
 	d.See(`[...document.querySelectorAll(".limit .labels")].some((labels) => labels.children[1].offsetTop < labels.lastElementChild.offsetTop)`)
 	d.See(`[...document.querySelectorAll(".limit .labels > *")].every((label) => getComputedStyle(label, "::after").content === "none" && getComputedStyle(label.parentElement).overflowX === "clip")`)
 	d.resize(laptop)

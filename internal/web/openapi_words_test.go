@@ -143,7 +143,7 @@ var meanings = map[string]string{
 	"forget_after":    "All strikes lapse after this time without a new one; 0s is never.",
 	"strikes":         "In a limit on repeated text, whether messages over it give strikes; elsewhere, the number that counts.",
 	"similar":         "Of a limit on repeated text: similar texts are the same.",
-	"everyone":        "The same message counts, whoever writes it. Left out if only the viewer's own copies count.",
+	"everyone":        "Everyone's copies of the message count together. Left out if only the viewer's own do.",
 	"from_length":     "Of a limit on repeated text: the length from which texts count, 1 to 500 characters; 12 if it is left out.",
 	"count_emotes":    "Of a limit on repeated text: messages of emotes only count, too.",
 	"switches":        "Whether channels can be paused here.",

@@ -71,7 +71,7 @@ type viewerRule struct {
 	WindowSeconds float64 `json:"window_seconds"`
 	StepSeconds   float64 `json:"step_seconds"`
 	Similar       bool    `json:"similar,omitempty"`  // similar messages count as the same one
-	Everyone      bool    `json:"everyone,omitempty"` // the same message counts, whoever writes it
+	Everyone      bool    `json:"everyone,omitempty"` // everyone's copies of the message count together
 }
 
 // standing returns what a viewer may know about themselves in a channel. It doesn't make the Guard

@@ -144,8 +144,8 @@ export function noticeOf({ problem, sentence, isSaved }, database) {
   return problem || (sentence && !isSaved ? sentences(sentence, unsavedChange(database)) : sentence);
 }
 
-// withSameWait adds to an outcome's sentence that the user's last message still has to wait, if only
-// a limit on repeated text throttles them: no grant, reset or pardon changes that.
+// withSameWait adds to an outcome's sentence that the user's last message still has to wait, if
+// only a limit on repeated text throttles them: no grant, reset or pardon changes that.
 /** @param {string} user @param {string} sentence */
 function withSameWait(user, sentence) {
   const row = state.users.get(user);
