@@ -74,6 +74,9 @@ type Counts struct {
 	Healed     int64 // rows that the store had lost, and that were written again
 	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
 	Exchanged  int64 // rows that an Exchange has compared with the store
+	// Assumed is how many swaps count as made although it isn't known whether they were, because a
+	// reply was lost and many other nodes have changed the row since. So no message counts twice.
+	Assumed int64
 	// Lost is how many pending rows were dropped, because there were more than Options.SharedRows
 	// of them, or because Options.MaxMemory was used up.
 	Lost    int64

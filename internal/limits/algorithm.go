@@ -42,6 +42,14 @@ type algorithm struct {
 	// exceeds the capacity is paid back by waiting, as far as the algorithm can represent it.
 	overdraw func(r *Rule, state []uint64, at, n int64)
 
+	// add adds the usage in other, which the same user has elsewhere. What exceeds the capacity is
+	// paid back, as with overdraw.
+	add func(r *Rule, state, other []uint64, at int64)
+
+	// raise replaces the usage by that in other, if that is higher. It is nil if what is overdrawn
+	// isn't paid back in full.
+	raise func(r *Rule, state, other []uint64, at int64)
+
 	// charge counts n messages that were throttled, as far as there is room, and returns how many
 	// it counted.
 	charge func(r *Rule, state []uint64, at, n int64) (counted int64)

@@ -71,6 +71,13 @@ var cascade = algorithm{
 		}
 	},
 
+	add: func(r *Rule, state, other []uint64, at int64) {
+		for i := range r.buckets {
+			b := &r.buckets[i]
+			b.add(b, b.state(state), b.state(other), at)
+		}
+	},
+
 	// Both buckets count the messages. charge returns the count of the bucket that would have paid
 	// them: see refund.
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {

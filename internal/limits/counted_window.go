@@ -32,6 +32,19 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 		r.setWindow(state, start, addCapped(count, n, MaxMessages))
 	}
 
+	a.add = func(r *Rule, state, other []uint64, at int64) {
+		start, count := present(r, state, at)
+		from, more := present(r, other, at)
+		switch {
+		case more == 0:
+			return
+		case count == 0:
+			start = from
+		}
+		state[1] |= overdrawnFlag
+		r.setWindow(state, min(start, from), addCapped(count, more, MaxMessages))
+	}
+
 	a.charge = func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		start, count := present(r, state, at)
 		more := addCapped(count, n, r.capacity)

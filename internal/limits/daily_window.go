@@ -53,9 +53,23 @@ var dailyWindow = algorithm{
 
 	overdraw: func(r *Rule, state []uint64, at, n int64) {
 		d := r.periodAt(state, at)
-		d.count = addCapped(d.count, n, MaxMessages)
-		d.set(overdrawnFlag, d.count > r.allowance(d))
-		d.store(state)
+		r.storeCount(state, d, addCapped(d.count, n, MaxMessages))
+	},
+
+	add: func(r *Rule, state, other []uint64, at int64) {
+		if more := r.periodAt(other, at); more.count > 0 {
+			d := r.periodAt(state, at)
+			if loadPeriod(state).End == 0 {
+				d = more.withoutCount()
+			}
+			r.storeCount(state, d, addCapped(d.count, more.count, MaxMessages))
+		}
+	},
+
+	raise: func(r *Rule, state, other []uint64, at int64) {
+		if d, higher := r.periodAt(state, at), r.periodAt(other, at); higher.Start == d.Start && higher.count > d.count {
+			r.storeCount(state, d, higher.count)
+		}
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
@@ -146,6 +160,13 @@ func (d countedPeriod) store(state []uint64) {
 	d.Start = max(0, d.Start) // there are no times before 1970
 	state[0] = uint64(d.Start)<<lengthBits | uint64(d.End-d.Start)
 	state[1] = uint64(d.count) | d.flags
+}
+
+// storeCount stores a period with a count that may exceed what it allows.
+func (r *Rule) storeCount(state []uint64, d countedPeriod, count int64) {
+	d.count = count
+	d.set(overdrawnFlag, count > r.allowance(d))
+	d.store(state)
 }
 
 // periodAt returns the period that contains the time, which must not be before the one in the row.

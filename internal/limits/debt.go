@@ -26,6 +26,14 @@ func overdrawDebt(r *Rule, state []uint64, at, n int64) {
 	state[0] = uint64(at + min(max(0, int64(state[0])-at)+more, MaxTime-1))
 }
 
+func addDebt(_ *Rule, state, other []uint64, at int64) {
+	if more := int64(other[0]) - at; more > 0 {
+		state[0] = uint64(min(max(at, int64(state[0]))+more, MaxTime-1))
+	}
+}
+
+func raiseDebt(_ *Rule, state, other []uint64, _ int64) { state[0] = max(state[0], other[0]) }
+
 func chargeDebt(r *Rule, state []uint64, at, n int64) (counted int64) {
 	debt := max(0, int64(state[0])-at)
 	more := addCapped(debt, min(n, r.capacity)*r.interval, r.capacity*r.interval)

@@ -9,6 +9,10 @@ type Draft struct {
 	base  *Row
 	asked *Set     // see Row
 	room  *rowRoom // holds the draft's words, and memory for Row; nil if they don't fit
+
+	spent, first int64 // what messages have spent since base, and the time of the first
+	edited       bool  // changed by hand
+	joined       *Row  // see Join
 }
 
 // rowRoom is the memory for a row of usual size.
@@ -75,24 +79,10 @@ func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decisi
 	h.judge()
 	for i, draft := range drafts {
 		draft.changed = draft.changed || accounts[i].changed
+		if d.Taken > 0 {
+			draft.note(d.At, d.Taken)
+		}
 	}
-}
-
-// Spent is what messages have spent and a row doesn't include yet.
-type Spent struct {
-	At      int64     // when they counted
-	N       int64     // cost of allowed messages
-	Charged int64     // cost of throttled messages, for the limits that count these
-	Roles   Roles     // of the author
-	Zone    *Timezone // of the author; see Request
-}
-
-// IsZero reports whether nothing was spent.
-func (s Spent) IsZero() bool { return s.N == 0 && s.Charged == 0 }
-
-// Add adds what was spent later.
-func (s *Spent) Add(later Spent) {
-	s.N, s.Charged, s.At, s.Roles, s.Zone = s.N+later.N, s.Charged+later.Charged, later.At, later.Roles, later.Zone
 }
 
 // Spend spends what was allowed elsewhere, whether it fits or not. Limits that observe spend it
@@ -123,6 +113,7 @@ func (d *Draft) Spend(s Spent) (overdrawn int64) {
 		}
 	}
 	d.recordSpend(roles)
+	d.note(s.At, s.N)
 	return overdrawn
 }
 
@@ -132,20 +123,20 @@ func (d *Draft) Grant(limit string, n, at int64) (until int64, err error) {
 	if i < 0 {
 		return 0, ErrNoLimit
 	}
-	d.changed = true
+	d.edit()
 	return d.grant(i, n, at), nil
 }
 
 // Reset is Table.Reset for the draft.
 func (d *Draft) Reset() {
-	d.changed = true
+	d.edit()
 	d.reset()
 }
 
 // Refund is Table.Refund for the draft.
 func (d *Draft) Refund(f Refund, now int64) {
 	if d.base != nil || d.changed {
-		d.changed = true
+		d.edit()
 		d.refund(f, now)
 	}
 }
@@ -155,7 +146,7 @@ func (d *Draft) SetOwn(own Own, at int64) error {
 	if err := own.check(d.set); err != nil {
 		return err
 	}
-	d.changed = true
+	d.edit()
 	d.setOwn(own, at)
 	return nil
 }
@@ -185,9 +176,9 @@ func PardonDrafts(drafts []*Draft, offences []Offence, now int64) *Taken {
 	if taken == nil {
 		return nil
 	}
-	drafts[0].changed = true
+	drafts[0].edit()
 	for _, other := range drafts[1:] {
-		other.changed = true
+		other.edit()
 		taken.rows = append(taken.rows, other.pardonShared(undone, now))
 	}
 	return taken
@@ -211,10 +202,10 @@ func UnpardonDrafts(drafts []*Draft, taken *Taken, now int64) (done bool) {
 	if !done {
 		return false
 	}
-	own.changed = true
+	own.edit()
 	for i, other := range drafts[1:] {
 		if i+1 < len(taken.rows) && taken.rows[i+1].set != nil {
-			other.changed = true
+			other.edit()
 			other.recount(&taken.rows[i+1], taken.counted, now)
 		}
 	}
@@ -262,7 +253,7 @@ func (d *Draft) Row(stamp Stamp, at int64) *Row {
 	} else {
 		row, data = new(Row), make([]byte, 0, 256)
 	}
-	*row = Row{set: d.set, asked: d.asked, words: d.row, personal: d.personal, writes: d.base.Writes().next(stamp), practice: d.set.strikes.isPractice()}
+	*row = Row{set: d.set, asked: d.asked, words: d.row, personal: d.personal, writes: d.base.Writes().join(d.joined.Writes()).next(stamp), era: d.era(at), practice: d.set.strikes.isPractice()}
 	for _, f := range d.base.foreignUsages() {
 		if f.until > at {
 			row.foreign = append(row.foreign, f)

@@ -13,7 +13,10 @@ func EmptyRow(data []byte, writer uint32, at, until int64) (empty []byte, keptUn
 		until = at + forgottenOwn
 	}
 	before := WritesOf(data)
-	h := rowHeader{version: firstRowVersion, writes: before.next(Stamp{Seq: before.Seq + 1, Writer: writer}), kept: until, series: firstSeries(at) & maxSeries}
+	h := rowHeader{
+		writes: before.next(Stamp{Seq: before.Seq + 1, Writer: writer}), kept: until, series: firstSeries(at) & maxSeries,
+		era: era{began: at / nanosPerMilli},
+	}
 	return appendNumbers(h.append(nil), 0), until, nil // 0 limits
 }
 

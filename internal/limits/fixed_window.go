@@ -32,6 +32,14 @@ var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
 		r.setWindow(state, r.startOfFixed(at), count)
 	},
 
+	raise: func(r *Rule, state, other []uint64, at int64) {
+		_, count := r.fixedAt(state, at)
+		if start, higher := r.fixedAt(other, at); higher > count {
+			state[1] |= overdrawnFlag
+			r.setWindow(state, start, higher)
+		}
+	},
+
 	windowEnd: func(r *Rule, _ []uint64, at int64) int64 { return r.startOfFixed(at) + r.interval },
 })
 

@@ -330,7 +330,7 @@ func (h *hearing) spendAll() {
 			}
 		}
 		if a.recordSpend(h.request.Roles.in(a.set.roles)); a.set.unsent > 0 {
-			a.set.noteUnsent(a.row, h.cost, 0, h.request.Zone)
+			a.set.noteUnsent(a.row, a.at, h.cost, 0, h.request.Zone)
 		}
 	}
 }
@@ -402,7 +402,7 @@ func (h *hearing) chargeAll() (charged bool) {
 			charged, here = true, true
 		}
 		if here && a.set.unsent > 0 {
-			a.set.noteUnsent(a.row, 0, h.cost, h.request.Zone)
+			a.set.noteUnsent(a.row, a.at, 0, h.cost, h.request.Zone)
 		}
 	}
 	return charged

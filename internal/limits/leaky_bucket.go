@@ -23,6 +23,8 @@ var leakyBucket = algorithm{
 	next:     nextDebt,
 	spend:    spendDebt,
 	overdraw: overdrawDebt,
+	add:      addDebt,
+	raise:    raiseDebt,
 	charge:   chargeDebt,
 	refund:   refundDebt,
 	level:    levelOfDebt,

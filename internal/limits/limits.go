@@ -41,7 +41,10 @@ const clockJump = 60 * nanosPerSecond
 // probably a number whose unit is missing.
 const LeastPeriod = time.Microsecond
 
-const nanosPerSecond = 1_000_000_000
+const (
+	nanosPerSecond = 1_000_000_000
+	nanosPerMilli  = 1_000_000
+)
 
 // TimeOf returns the time of an instant, or the zero time for Never.
 func TimeOf(ns int64) time.Time {

@@ -47,9 +47,9 @@ func TestReadRow_NumberedRoles(t *testing.T) {
 	h, err := in.header(set.roles)
 	must(t, err)
 	rest := named[in.at:]
-	old := (&rowHeader{version: 1, writes: h.writes, kept: h.kept, last: h.last}).append(nil)
-	old = old[:len(old)-3] // without the series, the number of roles and the flags
-	old = append(binary.AppendUvarint(old, uint64(h.series)<<rolesInMeta|1<<3), h.flags)
+	old := binary.LittleEndian.AppendUint32(appendNumbers([]byte{1}, h.writes.Seq), h.writes.Writer)
+	old = appendNumbers(old, 1, 0, uint64(h.kept), uint64(h.last), uint64(h.series)<<rolesInMeta|1<<3) // one write, no turns before
+	old = append(old, h.flags)
 	got, err := ReadRow(set, 0, append(old, rest...))
 	must(t, err)
 	if !reflect.DeepEqual(got.words, want.words) {

@@ -25,7 +25,7 @@ func (s *Set) judgePlain(row []uint64, q *Request, d *Decision) (changed bool) {
 		row[wordLast] = uint64(d.At)
 		s.setRoles(row, roles)
 		if s.unsent > 0 {
-			s.noteUnsent(row, q.Cost, 0, q.Zone)
+			s.noteUnsent(row, d.At, q.Cost, 0, q.Zone)
 		}
 		return true
 	}
@@ -128,7 +128,7 @@ func (p *place) spendPlain(q *Request) {
 	row[wordLast] = uint64(at)
 	s.set.setRoles(row, roles)
 	if s.set.unsent > 0 {
-		s.set.noteUnsent(row, q.Cost, 0, q.Zone)
+		s.set.noteUnsent(row, at, q.Cost, 0, q.Zone)
 	}
 	s.touch(p.slot, row)
 }

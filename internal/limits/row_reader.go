@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ReadRow reads a row under a set that has been in force since the given time. It converts usage
@@ -18,7 +19,7 @@ func ReadRow(set *Set, since int64, data []byte) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := &Row{set: set, asked: set, data: data, writes: h.writes}
+	row := &Row{set: set, asked: set, data: data, writes: h.writes, era: h.era}
 	standing := in.at
 	if h.flags&rowHasStanding != 0 {
 		in.skipStanding()
@@ -89,13 +90,20 @@ func (in *rowReader) header(list *RoleList) (h rowHeader, err error) {
 	} else if h.version = version; version == 0 {
 		return h, errStateBytes
 	}
-	h.writes = in.writes()
+	if h.version < rowVersion {
+		h.writes = in.turns()
+	} else {
+		h.writes = in.writes()
+	}
 	h.kept = int64(in.number(math.MaxInt64))
 	h.last = int64(in.number(MaxTime - 1))
-	if h.version < firstRowVersion {
+	switch {
+	case h.version < rolesRowVersion:
 		h.series, h.roles = in.numberedRoles(list)
-	} else {
+	case h.version < rowVersion:
 		h.series, h.roles = uint8(in.number(maxSeries)), in.roles(list)
+	default:
+		h.series, h.era, h.roles = uint8(in.number(maxSeries)), in.era(h.last), in.roles(list)
 	}
 	h.flags = in.byte()
 	if in.bad {
@@ -104,12 +112,48 @@ func (in *rowReader) header(list *RoleList) (h rowHeader, err error) {
 	return h, nil
 }
 
+func (in *rowReader) mark() uint16 { return uint16(in.byte()) | uint16(in.byte())<<8 }
+
 func (in *rowReader) writes() (w Writes) {
-	w.Seq, w.Writer, w.length = in.number(math.MaxInt64), in.word(), uint32(in.number(math.MaxUint32))
+	w.Seq, w.Writer = in.number(math.MaxInt64), in.word()
+	later := w.Seq
 	for i := range in.number(uint64(len(w.before))) {
-		w.before[i] = turn{uint16(in.byte()) | uint16(in.byte())<<8, uint32(in.number(math.MaxUint32))}
+		w.before[i].mark = in.mark()
+		later -= in.number(later)
+		w.before[i].seq = later
 	}
 	return w
+}
+
+// turns reads the writes in a row before version 5. It had up to four turns, each of which is
+// successive writes by one writer, with the number of these.
+func (in *rowReader) turns() (w Writes) {
+	w.Seq, w.Writer = in.number(math.MaxInt64), in.word()
+	seq := w.Seq - min(w.Seq, in.number(math.MaxUint32))
+	known := 0
+	for range in.number(3) {
+		mark, length := in.mark(), in.number(math.MaxUint32)
+		if seen := slices.ContainsFunc(w.before[:known], func(b lastWrite) bool { return b.mark == mark }); !seen && mark != w.mark() && mark != 0 && seq > 0 {
+			w.before[known] = lastWrite{mark, seq}
+			known++
+		}
+		seq -= min(seq, length)
+	}
+	w.before[known].seq = seq // nothing is known of this write
+	return w
+}
+
+func (in *rowReader) era(last int64) (e era) {
+	if began := in.number(math.MaxInt64); began&1 == 0 {
+		e.began = last/nanosPerMilli - int64(began>>1)
+	} else {
+		e.began = int64(began >> 1)
+	}
+	e.spent = int64(in.number(math.MaxInt64))
+	if e.began < 0 {
+		in.fail()
+	}
+	return e
 }
 
 // number reads a number. A number above most is an error.

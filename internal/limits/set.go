@@ -69,8 +69,9 @@ type Set struct {
 	width    int    // row width in words
 	// noted is the same set for a table that counts what was spent; see Table.CountUnsent. In that
 	// set, unsent is the index of the words for it: what allowed messages have spent, what
-	// throttled messages have counted together with the number of the user's zone, and the time of
-	// the last strike that isn't unsent. In other sets it is 0.
+	// throttled messages have counted together with the number of the user's zone, the time of the
+	// last strike that isn't unsent, the time of the first of these messages, and the ID of the
+	// stamp of the row that was imported last. In other sets it is 0.
 	noted  *Set
 	unsent int
 	// roomyOf is the set that this one was made from, with more room; nil for other sets.
@@ -221,7 +222,7 @@ func (s *Set) addUnsent() {
 	s.width += unsentWords
 }
 
-const unsentWords = 3
+const unsentWords = 5
 
 // hasUnsent reports whether a row has something that wasn't sent yet.
 func (s *Set) hasUnsent(row []uint64) bool {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"slices"
 )
 
 // Row is a user's state outside any Table, in a form that several nodes share. It is immutable.
@@ -16,6 +15,7 @@ type Row struct {
 	personal *personal
 	foreign  []foreignUsage
 	writes   Writes
+	era      era
 	until    int64 // see Until
 	practice bool  // its strikes were given for practice
 	data     []byte
@@ -27,22 +27,30 @@ type foreignUsage struct {
 	until int64 // when it expires
 }
 
+// era is how much was spent in a row since a time. A new era begins with a new row, and with each
+// change by hand. Nodes that were cut off from each other find out by it what the others have spent
+// together.
+type era struct {
+	began int64 // Unix milliseconds; not after any message of the era
+	spent int64
+}
+
 // A row's bytes begin with their version. What follows:
 //
-//	the last writes: seq, writer (4 bytes), length of its turn
-//	the number of known turns before that one, and for each: mark (2 bytes), length
-//	until, last, series, the roles (see Roles.append), flags
+//	the last write: seq, writer (4 bytes)
+//	the number of writers before, and for each: mark (2 bytes), by how much its last seq is lower
+//	until, last, series, the era (see appendEra), the roles (see Roles.append), flags
 //	the strikes, if the flags say so: their number, the time of the last, end of the silence
 //	the number of limits, and for each: code, name, calendar, capacity, interval, more parameters
 //	    (see appendMore), words
 //	the override, grants and pardons as JSON, if the flags say so
 //
 // A text or a list of words follows its length. Other numbers are varints. until is 0 if it follows
-// from the rest. Before version 3, series << 7 | roles was one number: see numberedRoles.
+// from the rest. Before version 5 there was no era, and instead of the writers there were turns: see
+// rowReader.turns. Before version 3, series << 7 | roles was one number: see numberedRoles.
 const (
-	firstRowVersion = 3
-	moreRowVersion  = 4 // of a row with a limit that has more parameters: see appendMore
-	rowVersion      = 4 // the last one
+	rolesRowVersion = 3 // the first with the present roles
+	rowVersion      = 5 // the last one, which is written
 
 	rowHasStanding = 1 << 0
 	rowHasGiven    = 1 << 1
@@ -59,6 +67,7 @@ type rowHeader struct {
 	kept    int64 // until, or 0
 	last    int64
 	series  uint8
+	era     era
 	roles   Roles
 	flags   byte
 }
@@ -66,20 +75,30 @@ type rowHeader struct {
 // append appends the header, which begins with the version.
 func (h *rowHeader) append(b []byte) []byte {
 	w := &h.writes
-	b = appendNumbers(append(b, h.version), w.Seq)
-	b = appendNumbers(binary.LittleEndian.AppendUint32(b, w.Writer), uint64(w.length))
-	turns := w.turns()
-	b = appendNumbers(b, uint64(len(turns)))
-	for _, t := range turns {
-		b = appendNumbers(binary.LittleEndian.AppendUint16(b, t.mark), uint64(t.length))
+	b = binary.LittleEndian.AppendUint32(appendNumbers(append(b, rowVersion), w.Seq), w.Writer)
+	writers := w.writers()
+	b = appendNumbers(b, uint64(len(writers)))
+	later := w.Seq
+	for _, o := range writers {
+		b = appendNumbers(binary.LittleEndian.AppendUint16(b, o.mark), later-o.seq)
+		later = o.seq
 	}
 	b = appendNumbers(b, uint64(h.kept), uint64(h.last), uint64(h.series))
-	return append(h.roles.append(b), h.flags)
+	return append(h.roles.append(h.appendEra(b)), h.flags)
 }
 
-// RowFormats returns the versions of rows' bytes that this program reads. It writes each row in the
-// first of them that can represent it.
-func RowFormats() []int { return []int{1, 2, firstRowVersion, moreRowVersion} }
+// appendEra appends when the era began, which is usually before the last use, and what was spent in
+// it. The lowest bit says whether the time is relative to the last use.
+func (h *rowHeader) appendEra(b []byte) []byte {
+	began := uint64(h.era.began)<<1 | 1
+	if before := h.last/nanosPerMilli - h.era.began; before >= 0 {
+		began = uint64(before) << 1
+	}
+	return appendNumbers(b, began, uint64(h.era.spent))
+}
+
+// RowFormats returns the versions of rows' bytes that this program reads. It writes the last one.
+func RowFormats() []int { return []int{1, 2, 3, 4, rowVersion} }
 
 // ErrRowVersion means that a row was written by a later version.
 var ErrRowVersion = errors.New("the row was written by a later version of chatguard")
@@ -131,7 +150,7 @@ func (r *Row) HasOwn() bool { return r != nil && r.personal != nil && !r.persona
 
 // append appends the row's bytes; computed is when its contents have no effect any more.
 func (r *Row) append(b []byte, computed int64) []byte {
-	h := rowHeader{version: r.version(), writes: r.writes, last: int64(r.words[wordLast]), roles: Roles{r.set.roles, r.set.rolesOf(r.words)}, series: seriesOf(r.words)}
+	h := rowHeader{writes: r.writes, era: r.era, last: int64(r.words[wordLast]), roles: Roles{r.set.roles, r.set.rolesOf(r.words)}, series: seriesOf(r.words)}
 	if r.until > computed {
 		h.kept = r.until
 	}
@@ -160,19 +179,6 @@ func (r *Row) append(b []byte, computed int64) []byte {
 		b = r.personal.append(b)
 	}
 	return b
-}
-
-// version returns the first version of rows that can represent the row.
-func (r *Row) version() byte {
-	hasMore := func(rule Rule) bool { return rule.more > 0 }
-	isMore := func(f foreignUsage) bool {
-		a, err := algorithmByCode(f.data[0])
-		return err == nil && a.more > 0
-	}
-	if slices.ContainsFunc(r.set.rules, hasMore) || slices.ContainsFunc(r.foreign, isMore) {
-		return moreRowVersion
-	}
-	return firstRowVersion
 }
 
 // appendUsage appends the usage of a limit.

@@ -50,6 +50,12 @@ var slidingLog = algorithm{
 	overdraw: func(r *Rule, state []uint64, at, n int64) { chargeLog(r, state, at, n) },
 	charge:   chargeLog,
 
+	add: func(r *Rule, state, other []uint64, at int64) {
+		all := slices.Concat(r.countingTimes(state, at), r.countingTimes(other, at))
+		slices.Sort(all)
+		setLog(state, lastN(all, min(int(r.capacity), len(state)-1)))
+	},
+
 	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
 		if back.at <= at-r.interval {
 			return

@@ -66,6 +66,15 @@ var slidingWindow = algorithm{
 		r.setCurrent(state, start, addCapped(countOf(state, 0), n, math.MaxUint32))
 	},
 
+	add: func(r *Rule, state, other []uint64, at int64) {
+		start := r.slide(state, at)
+		r.slide(other, at)
+		for i := range r.slices + 1 {
+			setCount(state, i, addCapped(countOf(state, i), countOf(other, i), math.MaxUint32))
+		}
+		r.setCurrent(state, start, countOf(state, 0))
+	},
+
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		start := r.slide(state, at)
 		whole := r.countWhole(state, 0)

@@ -1,6 +1,10 @@
 package limits
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Stamp identifies a write of a row. No two writes of a row have the same stamp.
 type Stamp struct {
@@ -8,27 +12,33 @@ type Stamp struct {
 	Writer uint32 // random, for each process
 }
 
+// ID returns the stamp as a number, which is practically unique; 0 for the zero value.
+func (s Stamp) ID() uint64 { return uint64(s.Writer)<<32 | s.Seq&math.MaxUint32 }
+
 // mark returns the part of the stamp's writer that later writes of the row remember. It is never 0.
 func (s Stamp) mark() uint16 { return uint16(s.Writer) | 1 }
 
-// Writes are the last write of a row, and the turns before it, each of which is successive writes
-// by one writer. They let a node whose reply was lost tell later whether its write has happened.
+// Writes are the last write of a row, and the last one by each of the writers before. They let a
+// node whose reply was lost tell later whether its write has happened. This works because a node
+// has only one write of a row in flight.
 type Writes struct {
 	Stamp
-	length uint32  // of the last turn
-	before [3]turn // the latest first
+	before [maxWriters - 1]lastWrite // the latest first
 }
 
-// turn is successive writes by the same writer.
-type turn struct {
-	mark   uint16 // of the writer; 0 if the numbers were skipped
-	length uint32 // 0 if nothing is known of these writes and earlier ones
+// maxWriters is how many writers a row remembers.
+const maxWriters = 8
+
+// lastWrite is the last write by a writer. seq is 0 if there is none.
+type lastWrite struct {
+	mark uint16 // of the writer; 0 if nothing is known of this write and earlier ones
+	seq  uint64
 }
 
-// turns returns the turns before the last one that are known.
-func (w *Writes) turns() []turn {
+// writers returns the writers before the last one.
+func (w *Writes) writers() []lastWrite {
 	n := 0
-	for n < len(w.before) && w.before[n].length > 0 {
+	for n < len(w.before) && w.before[n].seq > 0 {
 		n++
 	}
 	return w.before[:n]
@@ -36,42 +46,57 @@ func (w *Writes) turns() []turn {
 
 // next returns the writes after another write, with that stamp.
 func (w Writes) next(stamp Stamp) Writes {
-	n := Writes{Stamp: stamp, length: 1}
-	skipped := stamp.Seq - w.Seq - 1
-	switch {
-	case stamp == w.Stamp:
-		return w
-	case w.Seq == 0 || skipped > math.MaxUint32:
-		return n
-	case skipped == 0 && stamp.Writer == w.Writer && w.length < math.MaxUint32:
-		w.Stamp, w.length = stamp, w.length+1
+	if w.Seq == 0 || stamp.Writer == w.Writer {
+		w.Stamp = stamp
 		return w
 	}
-	before := n.before[:0]
-	if skipped > 0 {
-		before = append(before, turn{length: uint32(skipped)})
+	n := Writes{Stamp: stamp, before: [maxWriters - 1]lastWrite{{w.mark(), w.Seq}}}
+	at := 1
+	for _, b := range w.writers() {
+		if b.mark != stamp.mark() && at < len(n.before) {
+			n.before[at] = b
+			at++
+		}
 	}
-	before = append(before, turn{w.mark(), w.length})
-	copy(n.before[len(before):], w.before[:])
 	return n
 }
 
-// Include reports whether the write with a stamp is among the writes of the row. known is false if
-// there were too many turns since to tell.
-func (w Writes) Include(stamp Stamp) (included, known bool) {
-	if w.Seq < stamp.Seq {
-		return false, true
+// join returns the writes of a row that includes those of another one, too.
+func (w Writes) join(other Writes) Writes {
+	if other.Seq == 0 {
+		return w
 	}
-	since := w.Seq - stamp.Seq
-	if since < uint64(w.length) {
-		return w.Writer == stamp.Writer, true
+	all := slices.Concat([]lastWrite{{w.mark(), w.Seq}, {other.mark(), other.Seq}}, w.writers(), other.writers())
+	slices.SortFunc(all, func(a, b lastWrite) int { return cmp.Compare(b.seq, a.seq) })
+	if other.Seq > w.Seq {
+		w.Stamp = other.Stamp
 	}
-	since -= uint64(w.length)
-	for _, r := range w.before {
-		if since < uint64(r.length) {
-			return r.mark == stamp.mark(), true
+	known := 0
+	clear(w.before[:])
+	for i, l := range all {
+		if l.mark != w.mark() && known < len(w.before) && !slices.ContainsFunc(all[:i], func(a lastWrite) bool { return a.mark == l.mark }) {
+			w.before[known] = l
+			known++
 		}
-		since -= uint64(r.length)
 	}
-	return false, false
+	return w
+}
+
+// Include reports whether the write with a stamp is among the writes of the row. known is false if
+// the row has forgotten the writer, because there were too many others since.
+func (w Writes) Include(stamp Stamp) (included, known bool) {
+	switch {
+	case w.Seq < stamp.Seq:
+		return false, true
+	case w.Writer == stamp.Writer:
+		return true, true
+	}
+	writers := w.writers()
+	for _, b := range writers {
+		if b.mark == stamp.mark() || b.mark == 0 {
+			return b.seq >= stamp.Seq, b.mark != 0 || b.seq < stamp.Seq
+		}
+	}
+	// The row has forgotten only writes before those that it remembers.
+	return false, len(writers) < len(w.before) || writers[len(writers)-1].seq < stamp.Seq
 }

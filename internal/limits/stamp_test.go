@@ -10,19 +10,27 @@ func writesOf(stamps ...Stamp) (w Writes) {
 	return w
 }
 
-// A row tells whether a write is among its last ones.
+// A row tells whether a node's last write is among its writes, as long as it remembers the node.
 func TestWrites_Include(t *testing.T) {
-	ours, other := uint32(0x12345), uint32(0x54321)
+	ours, other, none := uint32(0x12345), uint32(0x54321), uint32(0x77777)
 	w := writesOf(Stamp{1, other}, Stamp{2, ours}, Stamp{3, other}, Stamp{5, other}, Stamp{6, ours})
+	many := w
+	for i := range uint64(maxWriters - 2) {
+		many = many.next(Stamp{7 + i, 100 + 2*uint32(i)})
+	}
 	for _, c := range []struct {
+		writes          Writes
 		stamp           Stamp
 		included, known bool
 	}{
-		{Stamp{7, ours}, false, true}, {Stamp{6, ours}, true, true}, {Stamp{6, other}, false, true}, {Stamp{5, other}, true, true},
-		{Stamp{5, ours}, false, true}, {Stamp{4, ours}, false, true}, {Stamp{3, other}, true, true}, {Stamp{2, ours}, false, false},
+		{w, Stamp{7, ours}, false, true}, {w, Stamp{6, ours}, true, true}, {w, Stamp{6, other}, false, true}, {w, Stamp{5, other}, true, true},
+		{w, Stamp{6, none}, false, true}, {w, Stamp{1, none}, false, true},
+		{many, Stamp{6, ours}, true, true}, {many, Stamp{5, other}, true, true}, {many, Stamp{6, other}, false, true}, {many, Stamp{6, none}, false, true},
+		{many, Stamp{5, none}, false, false}, // a writer that it may have forgotten
+		{many.next(Stamp{99, none}), Stamp{5, other}, false, false}, {many.next(Stamp{99, none}), Stamp{6, ours}, true, true},
 	} {
-		if included, known := w.Include(c.stamp); included != c.included || known != c.known {
-			t.Errorf("%+v: included %v, known %v, want %v, %v", c.stamp, included, known, c.included, c.known)
+		if included, known := c.writes.Include(c.stamp); included != c.included || known != c.known {
+			t.Errorf("%+v of %+v: included %v, known %v, want %v, %v", c.stamp, c.writes, included, known, c.included, c.known)
 		}
 	}
 }

@@ -18,6 +18,8 @@ var tokenBucket = algorithm{
 	next:     nextDebt,
 	spend:    spendDebt,
 	overdraw: overdrawDebt,
+	add:      addDebt,
+	raise:    raiseDebt,
 	charge:   chargeDebt,
 	refund:   refundDebt,
 	level:    levelOfDebt,

@@ -23,11 +23,14 @@ func (s *shard) makeUnsent() {
 type Unsent struct {
 	User string
 	Spent
-	Strikes *Row // the user's strikes, for Draft.ImportStrikes; nil if there are no new ones
+	// Row is the user's row. It includes the imported row whose stamp has the ID Imported; 0 if
+	// none was imported. It has no bytes.
+	Row      *Row
+	Imported uint64
+	Strikes  bool // Row has strikes that weren't sent yet
 }
 
-// TakeUnsent returns what users have spent since the last call. If a user has sent several
-// messages, they count at the time of the last. It locks one shard at a time.
+// TakeUnsent returns what users have spent since the last call. It locks one shard at a time.
 func (t *Table) TakeUnsent() (all []Unsent) {
 	t.forEach(func(s *shard) { all = s.takeAllUnsent(all) })
 	return all
@@ -59,17 +62,20 @@ func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 	if !s.set.hasUnsent(row) {
 		return u, false
 	}
-	u.User, u.Spent = s.idOf(row), s.set.unsentOf(row)
-	if s.set.hasUnsentStrikes(row) {
-		u.Strikes = &Row{words: slices.Clone(row[:headerWords])}
+	u = Unsent{User: s.idOf(row), Spent: s.set.unsentOf(row), Row: &Row{set: s.set, words: slices.Clone(row)}, Imported: row[s.set.unsent+4], Strikes: s.set.hasUnsentStrikes(row)}
+	if hasFlag(row, personalFlag) {
+		u.Row.personal = s.personal[row[wordUser]].copy()
 	}
-	row[s.set.unsent], row[s.set.unsent+1], row[s.set.unsent+2] = 0, 0, row[wordStrikeAt]
+	row[s.set.unsent], row[s.set.unsent+1], row[s.set.unsent+2], row[s.set.unsent+3] = 0, 0, row[wordStrikeAt], 0
 	return u, true
 }
 
-// noteUnsent adds what a user in a zone has spent, and what throttled messages have counted, to
-// what wasn't sent yet.
-func (s *Set) noteUnsent(row []uint64, n, charged int64, zone *Timezone) {
+// noteUnsent adds what a user in a zone has spent at a time, and what throttled messages have
+// counted, to what wasn't sent yet.
+func (s *Set) noteUnsent(row []uint64, at, n, charged int64, zone *Timezone) {
+	if row[s.unsent+3] == 0 {
+		row[s.unsent+3] = uint64(at)
+	}
 	row[s.unsent] += uint64(n)
 	sum := addCapped(int64(row[s.unsent+1]&zoneCount), charged, zoneCount)
 	row[s.unsent+1] = withZone(uint64(sum), zone)
@@ -78,7 +84,27 @@ func (s *Set) noteUnsent(row []uint64, n, charged int64, zone *Timezone) {
 // unsentOf returns the usage in a row that wasn't sent yet.
 func (s *Set) unsentOf(row []uint64) Spent {
 	charged := row[s.unsent+1]
-	return Spent{At: int64(row[wordLast]), N: int64(row[s.unsent]), Charged: int64(charged & zoneCount), Roles: Roles{s.roles, s.rolesOf(row)}, Zone: zoneIn(charged)}
+	return Spent{At: int64(row[s.unsent+3]), N: int64(row[s.unsent]), Charged: int64(charged & zoneCount), Roles: Roles{s.roles, s.rolesOf(row)}, Zone: zoneIn(charged)}
+}
+
+// ImportOwn is Import for a row that has nothing but what TakeUnsent has returned, with these fields.
+// It does nothing and returns false if the user's row isn't based on the same imported row any
+// more, or none was imported yet.
+func (t *Table) ImportOwn(user string, imported uint64, row *Row) bool {
+	var p place
+	if imported == 0 || !t.lock(user, &p) {
+		return false
+	}
+	defer p.shard.mu.Unlock()
+	if p.find(); !p.found {
+		return false
+	}
+	is := &p.shard.row(p.slot)[p.shard.set.unsent+4]
+	if *is != imported {
+		return false
+	}
+	*is = row.writes.ID()
+	return true
 }
 
 // TakeUnsentOf is TakeUnsent for one user. It returns false if the user has spent nothing since the
@@ -151,7 +177,7 @@ func (p *place) importRow(next *Row) {
 	}
 	here[wordLast] = max(here[wordLast], words[wordLast])
 	here[wordStrikeAt], here[wordSilentUntil] = words[wordStrikeAt], words[wordSilentUntil]
-	here[s.set.unsent+2] = next.words[wordStrikeAt]
+	here[s.set.unsent+2], here[s.set.unsent+4] = next.words[wordStrikeAt], next.writes.ID()
 	setStrikeCount(here, strikeCount(words))
 	setSeries(here, seriesOf(words))
 	s.set.setRoles(here, next.set.rolesOf(words))

@@ -18,6 +18,8 @@ type batch struct {
 	swap     shared.Swap
 	// unreadable means that a row can't be read. The batch is then decided without the store.
 	unreadable bool
+	restores   bool // it restores rows that the store has lost, and decides nothing
+	answered   bool // by the store, at the last attempt
 
 	// Memory for the usual batch, which is one request that is swapped alone.
 	firstRequest [1]*request
@@ -35,21 +37,25 @@ func (req *request) batch() *batch {
 	return b
 }
 
+// competing is how many times as long as the store's timeout nodes may compete for rows before a
+// message is decided without the store, although it answers.
+const competing = 20
+
 // run decides batches, in one round trip if no other node changes the rows in the meantime. It
-// changes the slice. If the context ends, it decides them without the store. All attempts together
-// take up to a quarter longer than Store.Timeout, including the time that a request has already
-// waited.
+// changes the slice. If the context ends, it decides them without the store. It does so, too, if the
+// store doesn't answer for a quarter longer than Store.Timeout, including the time in which a
+// request has already waited for it.
 func (s *Rows) run(ctx context.Context, batches []*batch) {
 	if len(batches) == 0 {
 		return
 	}
 	swaps := batches[0].swaps[:0]
-	timeout, waited := s.store.Timeout(), time.Duration(0)
+	timeout, silent := s.store.Timeout(), time.Duration(0)
 	now, since := batches[0].requests[0].made, batches[0].requests[0].since
 	if since.IsZero() {
 		since = time.Now()
 	} else {
-		now, waited = 0, time.Since(since)
+		now, silent = 0, time.Since(since)
 	}
 	if now == 0 {
 		now = s.Now().UnixNano()
@@ -60,7 +66,8 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 			b.fail(s, shared.ErrAway, true, now)
 		}
 	}()
-	for first := true; waited < timeout; first = false {
+	began := since
+	for first := true; silent < timeout && since.Sub(began) < competing*timeout; first = false {
 		if first {
 			batches = slices.DeleteFunc(batches, func(b *batch) bool { return !b.begin(s, now) })
 		}
@@ -72,13 +79,18 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 			swaps = append(swaps, &b.swap)
 		}
 		swapping = batches
-		s.swapWithin(ctx, timeout, waited, swaps)
+		s.swapWithin(ctx, timeout, silent, swaps)
 		swapping = nil
-		batches = slices.DeleteFunc(batches, func(b *batch) bool { return b.finish(s, now) })
-		swaps, waited = swaps[:0], time.Since(since)
+		if batches = slices.DeleteFunc(batches, func(b *batch) bool { return b.finish(s, now) }); len(batches) == 0 {
+			return
+		}
+		swaps, silent, since = swaps[:0], 0, time.Now() // the others have got the rows of the store
+		if ctx.Err() != nil {
+			break
+		}
 	}
 	for _, b := range batches {
-		b.decideOffline(s)
+		b.decideOffline(s, shared.ErrAway)
 	}
 }
 
@@ -87,8 +99,11 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 func (b *batch) begin(s *Rows, now int64) bool {
 	b.collectRows(s)
 	for i := range b.rows {
-		if !b.rows[i].lock(b) {
-			b.decideOffline(s)
+		if restored, ok := b.rows[i].lock(b); !ok {
+			b.decideOffline(s, shared.ErrAway)
+			return false
+		} else if s.isSettling(restored, now) {
+			b.decideOffline(s, errSettling)
 			return false
 		}
 	}
@@ -98,10 +113,10 @@ func (b *batch) begin(s *Rows, now int64) bool {
 
 // swapWithin tries swaps for the rest of the time. The store itself waits no longer than the
 // timeout, so a context is made only if more than a quarter of the time is over.
-func (s *Rows) swapWithin(ctx context.Context, timeout, waited time.Duration, swaps []*shared.Swap) {
-	if waited > timeout/4 {
+func (s *Rows) swapWithin(ctx context.Context, timeout, silent time.Duration, swaps []*shared.Swap) {
+	if silent > timeout/4 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout-waited)
+		ctx, cancel = context.WithTimeout(ctx, timeout-silent)
 		defer cancel()
 	}
 	s.store.Swap(ctx, swaps)
@@ -110,7 +125,7 @@ func (s *Rows) swapWithin(ctx context.Context, timeout, waited time.Duration, sw
 // prepare prepares the swap of a decided batch. If what is known of its rows has changed since the
 // decision, prepare decides again.
 func (b *batch) prepare(s *Rows, now int64) {
-	for !b.stage() {
+	for !b.stage(s) {
 		b.decide(s, now, false)
 	}
 	b.swap = shared.Swap{Rows: b.swap.Rows[:0], Notify: b.requests[0].notify}
@@ -127,10 +142,12 @@ func (b *batch) decide(s *Rows, now int64, offline bool) {
 		b.collectRows(s)
 	}
 	for i := range b.rows {
-		b.rows[i].load(now, offline)
+		b.rows[i].load(now, offline, b.restores)
 	}
-	for _, req := range b.requests {
-		b.judge(req)
+	if !b.restores {
+		for _, req := range b.requests {
+			b.judge(req)
+		}
 	}
 	for i := range b.rows {
 		b.rows[i].write(s, now)
@@ -139,9 +156,9 @@ func (b *batch) decide(s *Rows, now int64, offline bool) {
 
 // stage lets offline decisions count what the batch spends. It returns false if what was known of a
 // row has changed since the batch was decided.
-func (b *batch) stage() bool {
+func (b *batch) stage(s *Rows) bool {
 	for i := range b.rows {
-		if !b.rows[i].stage() {
+		if !b.rows[i].stage(s) {
 			b.unstage(false)
 			return false
 		}
@@ -201,6 +218,10 @@ func (b *batch) release() {
 
 // judge decides one request on the drafts.
 func (b *batch) judge(req *request) {
+	for i := range req.refs {
+		r := &b.rows[req.at[i]]
+		r.adopted = r.adopted && req.reconciles // otherwise the draft has more than what is owed
+	}
 	if req.edit != nil {
 		req.err = req.edit(b.drafts(req, nil))
 		return

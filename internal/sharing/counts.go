@@ -12,7 +12,7 @@ import (
 func (s *Rows) Counts() shared.Counts {
 	c := shared.Counts{
 		Swaps: s.counters.swaps.Load(), Conflicts: s.counters.conflicts.Load(), FromMemory: s.counters.fromMemory.Load(), Offline: s.counters.offline.Load(),
-		Unreadable: s.counters.unreadable.Load(), Healed: s.counters.healed.Load(), Overdrawn: s.counters.overdrawn.Load(), Exchanged: s.counters.exchanged.Load(),
+		Unreadable: s.counters.unreadable.Load(), Healed: s.counters.healed.Load(), Overdrawn: s.counters.overdrawn.Load(), Exchanged: s.counters.exchanged.Load(), Assumed: s.counters.assumed.Load(),
 	}
 	if problem := s.counters.problem.Load(); problem != nil && time.Since(problem.at) < problemFor {
 		c.Problem = problem.text
@@ -30,8 +30,15 @@ func (s *Rows) Counts() shared.Counts {
 
 // counters are the counts that Counts can't take from the known rows.
 type counters struct {
-	swaps, conflicts, fromMemory, offline, unreadable, healed, overdrawn, exchanged atomic.Int64
-	problem                                                                         atomic.Pointer[rowProblem]
+	swaps, conflicts, fromMemory, offline, unreadable, healed, overdrawn, exchanged, assumed atomic.Int64
+	problem                                                                                  atomic.Pointer[rowProblem]
+}
+
+// assume counts a swap that counts as made although that isn't known.
+func (c *counters) assume(assumed bool) {
+	if assumed {
+		c.assumed.Add(1)
+	}
 }
 
 // setProblem records that a row can't be read.

@@ -13,59 +13,70 @@ type rowDraft struct {
 	known  *knownRow
 	pinned bool // known is kept in memory for the batch alone
 
-	base     *limits.Row // what the draft was made from
+	base     *limits.Row // that the store is expected to have
 	version  uint64      // knownRow.version when the draft was loaded or staged
-	offline  *limits.Row // knownRow.offline when the draft was loaded
+	strikes  *limits.Row // knownRow.strikes when the draft was loaded
 	draft    limits.Draft
 	observed uint64         // knownRow.version after observe, if the row was certain; otherwise 0
 	next     *limits.Row    // nil if the row doesn't change
 	staged   bool           // knownRow.next is next
 	issued   uint64         // knownRow.issued when the draft was loaded
-	pending  int            // how many pending messages the draft accounts for
-	over     int64          // by how much the pending messages overdraw the row
+	owed     int            // how many owed messages the draft accounts for
+	over     int64          // by how much the owed messages overdraw the row
+	adopted  bool           // the draft is knownRow.local
 	spent    []limits.Spent // by the batch's messages; set by recordSpent
 
-	// lost means that the store has lost writes of the row. The store has the bytes in stored, not
-	// those of base.
-	lost   bool
-	stored []byte
+	// lost means that the store has lost writes of the row. It has the row stored, not base. If
+	// another node has begun that row, because it didn't know base, begun is the same row.
+	lost          bool
+	stored, begun *limits.Row
 }
 
 // lock makes b the only batch that works on the row with the store. It returns false if another
 // batch works on the row. That happens only while limits of other scopes are added or removed,
-// because flights change then.
-func (r *rowDraft) lock(b *batch) bool {
+// because flights change then. restored is the loss after which this node has restored the row.
+func (r *rowDraft) lock(b *batch) (restored int64, ok bool) {
 	k := r.known
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
 	if k.lockedBy != nil && k.lockedBy != b {
-		return false
+		return 0, false
 	}
 	k.lockedBy = b
-	return true
+	return k.restored, true
 }
 
-// load makes a draft of the row as it is known, with everything that is pending.
-func (r *rowDraft) load(now int64, offline bool) {
+// load makes a draft of the row as it is known, with everything that is owed. If restores is true,
+// the draft is what the store has lost.
+func (r *rowDraft) load(now int64, offline, restores bool) {
 	k := r.known
 	k.stripe.mu.Lock()
-	base, pending, tries := k.row, k.pending, k.tries
+	base, owes := k.row, k.debt
 	if offline && k.next != nil {
-		base = k.next
+		base, owes.since = k.next, k.next
 	}
-	r.version, r.offline, r.issued = k.version, k.offline, k.issued
+	r.version, r.strikes, r.issued = k.version, owes.strikes, k.issued
 	k.stripe.mu.Unlock()
 	r.lost = r.lost && base != nil // otherwise a notice has come since
-	if !base.ReadWith(r.ref.set) {
+	r.base, owes.since = r.read(base), r.read(owes.since)
+	r.next, r.owed, r.over, r.adopted, r.spent = nil, 0, 0, false, nil
+	r.draft.Load(r.ref.set, r.base, now)
+	if r.lost && r.begun != nil {
+		r.draft.Join(r.begun, now)
+	}
+	if owes.isOpen() && !restores {
+		r.owed = len(owes.spent)
+		r.over, r.adopted = owes.pay(&r.draft, r.base, now)
+	}
+}
+
+// read returns a row under the set of the draft.
+func (r *rowDraft) read(row *limits.Row) *limits.Row {
+	if !row.ReadWith(r.ref.set) {
 		// The bytes were readable before, so there is no error.
-		base, _ = limits.ReadRow(r.ref.set, r.ref.since, base.Bytes())
+		row, _ = limits.ReadRow(r.ref.set, r.ref.since, row.Bytes())
 	}
-	r.base, r.next, r.pending, r.over, r.spent = base, nil, len(pending), 0, nil
-	r.draft.Load(r.ref.set, base, now)
-	for _, spent := range pending[included(tries, base.Writes()):] {
-		r.over += r.draft.Spend(spent)
-	}
-	r.draft.ImportStrikes(r.offline)
+	return row
 }
 
 // write makes the row's next version from the draft, if the draft has changes. The number of its
@@ -77,9 +88,9 @@ func (r *rowDraft) write(s *Rows, now int64) {
 	r.next = r.draft.Row(limits.Stamp{Seq: max(r.issued, r.base.Writes().Seq) + 1, Writer: s.writer}, now)
 }
 
-// stage makes the row's next version known to offline decisions. If messages are pending, it adds a
+// stage makes the row's next version known to offline decisions. If messages are owed, it adds a
 // try, because the version includes them. stage returns false if what was known has changed.
-func (r *rowDraft) stage() bool {
+func (r *rowDraft) stage(s *Rows) bool {
 	if r.next == nil {
 		return true
 	}
@@ -92,8 +103,8 @@ func (r *rowDraft) stage() bool {
 	k.version++
 	r.version, r.staged = k.version, true
 	k.next, k.issued = r.next, r.next.Writes().Seq
-	if r.pending > 0 {
-		k.addTry(r.next.Writes().Stamp, r.pending)
+	if r.owed > 0 {
+		s.counters.assume(k.addTry(r.next.Writes().Stamp, r.owed))
 	}
 	return true
 }
@@ -111,8 +122,8 @@ func (r *rowDraft) unstage(happened bool) {
 	if k.next = nil; !happened {
 		k.issued = r.issued // other nodes rely on numbers without large gaps
 	}
-	if r.pending > 0 {
-		r.pending = k.withdraw(r.next.Writes().Stamp)
+	if r.owed > 0 {
+		r.owed = k.withdraw(r.next.Writes().Stamp)
 	}
 }
 
@@ -120,7 +131,7 @@ func (r *rowDraft) unstage(happened bool) {
 // that refuses messages doesn't change. It does change if it must pay for messages that were
 // allowed without the store.
 func (r *rowDraft) notifies(s *Rows) bool {
-	return r.over > 0 || s.exact && r.next != nil && (r.pending > 0 || r.offline != nil)
+	return r.over > 0 || s.exact && r.next != nil && (r.owed > 0 || r.strikes != nil)
 }
 
 // swapRow returns the row for a swap.
@@ -129,7 +140,7 @@ func (r *rowDraft) swapRow() shared.Row {
 	row := shared.Row{ChannelID: r.ref.key.ChannelID, UserID: r.ref.key.UserID, Was: r.base.Bytes(), Is: after.Bytes(), HasOverride: after.HasOwn()}
 	row.Until = limits.TimeOf(after.Until())
 	if r.lost {
-		row.Was = r.stored
+		row.Was = r.stored.Bytes()
 	}
 	return row
 }
@@ -137,29 +148,37 @@ func (r *rowDraft) swapRow() shared.Row {
 // confirm is batch.confirm for one row.
 func (r *rowDraft) confirm(s *Rows, now int64) {
 	row := cmp.Or(r.next, r.base)
-	if r.over > 0 {
-		s.counters.overdrawn.Add(r.over)
-	}
+	s.counters.overdrawn.Add(r.over)
 	if r.lost {
 		s.counters.healed.Add(1)
 	}
-	if s.exact {
-		r.known.confirm(row, r, now)
-		return
+	if !s.exact {
+		s.collecting.RLock()
+		defer s.collecting.RUnlock()
 	}
-	s.collecting.RLock()
-	defer s.collecting.RUnlock()
-	pending, offline := r.known.confirm(row, r, now)
-	if len(pending) > 0 || offline != nil { // which the table has spent already
-		var d limits.Draft
-		d.Load(r.ref.set, row, now)
-		for _, spent := range pending {
-			d.Spend(spent)
-		}
-		d.ImportStrikes(offline)
-		row = d.Row(row.Writes().Stamp, now)
+	imported, owes, assumed := r.known.confirm(row, r, now)
+	s.counters.assume(assumed)
+	if !s.exact {
+		s.importRow(r, row, imported, owes, now)
 	}
-	s.importRow(r.ref.key, row)
+}
+
+// restore records that the store has the row again, as far as this node knew it.
+func (r *rowDraft) restore(s *Rows, now int64) {
+	row, k := cmp.Or(r.next, r.base), r.known
+	k.stripe.mu.Lock()
+	k.observe(row, r.version, now)
+	if r.lost {
+		k.restored = s.lost.Load()
+	}
+	imported, owes := k.on, k.debt
+	k.stripe.mu.Unlock()
+	if r.lost {
+		s.counters.healed.Add(1)
+	}
+	if r.adopted = false; !s.exact && r.next != nil {
+		s.importRow(r, row, imported, owes, now)
+	}
 }
 
 // observe records the row that the store has. The error says why it can't be read.
@@ -172,9 +191,11 @@ func (r *rowDraft) observe(stored []byte, now int64) error {
 	if err != nil {
 		return err
 	}
-	if r.lost = row.Writes().Seq < k.row.Writes().Seq && k.row.Until() > now && !k.replaced; r.lost {
-		// Every write has a higher number than all before it, so the store has lost the last ones.
-		r.stored = stored
+	var begun bool
+	if r.lost, begun = k.isLost(row, now); r.lost {
+		if r.stored, r.begun = row, nil; begun {
+			r.begun = row
+		}
 		return nil
 	}
 	if k.observe(row, r.version, now) {
@@ -185,26 +206,34 @@ func (r *rowDraft) observe(stored []byte, now int64) error {
 
 // recordOffline records what the batch has spent without the store, and a swap that may have
 // happened. The row's stripe must be locked.
-func (r *rowDraft) recordOffline(unknown, judged bool) {
+func (r *rowDraft) recordOffline(s *Rows, unknown, judged bool) {
 	if r.next == nil {
 		return
 	}
 	k := r.known
 	k.version++
 	k.seen = 0
-	at := len(k.pending)
+	at := len(k.spent)
 	if unknown {
-		at = min(r.pending, at) // the swap doesn't include what others have added since
+		at = min(r.owed, at) // the swap doesn't include what others have added since
 	}
 	if judged {
-		k.offline = r.next
-		k.addPending(at, r.spent...)
+		k.local, k.on = r.next, r.base.Writes().ID()
+		if at < len(k.spent) {
+			k.local = nil
+		}
+		if len(r.spent) > 0 {
+			k.spend(at, k.row, r.spent...)
+		}
+		if r.next.StruckSince(r.base) || k.strikes != nil {
+			k.strikes = r.next
+		}
 	}
 	if unknown {
-		k.addTry(r.next.Writes().Stamp, at+len(r.spent))
+		s.counters.assume(k.addTry(r.next.Writes().Stamp, at+len(r.spent)))
 	}
 	k.compact()
-	if !k.isPending() {
+	if !k.isOpen() {
 		k.tries = nil
 	}
 }

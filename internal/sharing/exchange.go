@@ -81,22 +81,33 @@ func (s *Rows) addUnsent(key Key, u limits.Unsent) {
 	defer t.mu.Unlock()
 	k := t.get(key)
 	k.version++
+	k.local, k.on = u.Row, u.Imported
 	if !u.IsZero() {
-		k.addPending(len(k.pending), u.Spent)
+		k.spend(len(k.spent), k.row, u.Spent)
 		k.compact()
 	}
-	if u.Strikes != nil {
-		k.offline = u.Strikes
+	if u.Strikes {
+		k.strikes = u.Row
 	}
 	t.place(k)
 }
 
-// importRow copies a row to its table after a swap.
-func (s *Rows) importRow(key Key, row *limits.Row) {
-	if table := s.tables.Table(key); table != nil {
-		// The bytes were readable before. A table that was closed has nothing to decide any more.
-		_ = table.Import(key.UserID, row, s.Now().UnixNano())
+// importRow copies a row that was swapped to its table. imported is the ID of the row that the
+// table's row was based on, and owes what the table has spent that the store doesn't have yet.
+func (s *Rows) importRow(r *rowDraft, row *limits.Row, imported uint64, owes debt, now int64) {
+	key := r.ref.key
+	table := s.tables.Table(key)
+	if table == nil || r.adopted && table.ImportOwn(key.UserID, imported, row) {
+		return
 	}
+	if owes.isOpen() {
+		var d limits.Draft
+		d.Load(r.ref.set, row, now)
+		owes.pay(&d, row, now)
+		row = d.Row(row.Writes().Stamp, now)
+	}
+	// The bytes were readable before. A table that was closed has nothing to decide any more.
+	_ = table.Import(key.UserID, row, now)
 }
 
 // reconcile swaps the rows in which something is pending or which are due. A row that can't be
@@ -130,12 +141,12 @@ const rowsAtOnce = 256
 
 // reconcileRows swaps some rows, and returns the first error.
 func (s *Rows) reconcileRows(ctx context.Context, rows []*knownRow) (err error) {
-	requests := make([]*request, 0, len(rows))
+	requests, now := make([]*request, 0, len(rows)), s.Now().UnixNano()
 	for _, k := range rows {
-		if ref, ok := s.ref(k.key); ok {
-			requests = append(requests, newReconcile(ref))
-		} else { // there are no such limits any more
+		if ref, ok := s.ref(k.key); !ok { // there are no such limits any more
 			k.drop()
+		} else if !s.isSettling(k.restoredAfter(), now) {
+			requests = append(requests, newReconcile(ref))
 		}
 	}
 	err = s.decideAll(ctx, requests)

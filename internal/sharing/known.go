@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -34,20 +33,11 @@ type knownRow struct {
 	issued  uint64      // the highest number of a stamp that this Guard has made
 	version uint64      // counts the changes of what is known
 
-	// offline is the row after the last decision without the store, if there was one since the row
-	// was last swapped. Its strikes still have to be written.
-	offline *limits.Row
-	pending []limits.Spent // what was allowed without the store, in order; never changed in place
-	tries   []try          // swaps of pending messages that may have happened; never changed in place
-	due     bool           // the next Exchange must read the row even if nothing is pending
+	debt
+	restored int64 // the loss after which this node has restored the row; see losses
+	due      bool  // the next Exchange must read the row even if nothing is owed
 	// counted reports whether the row is one of stripe.pendingRows.
 	counted bool
-}
-
-// try is a swap of a row whose outcome isn't known.
-type try struct {
-	stamp    limits.Stamp
-	included int // how many of the pending messages it included
 }
 
 // refusal is a decision that the same request certainly gets again for a while.
@@ -59,12 +49,6 @@ type refusal struct {
 	from, to int64
 	decision limits.Decision
 }
-
-// maxPending is how many pending messages a row keeps separately. Further ones are merged.
-const maxPending = 64
-
-// maxTries is how many tries are remembered. It is less than maxPending.
-const maxTries = 32
 
 // certain is the maximum time for which a row counts as certain, because a notice about a change by
 // hand may be lost.
@@ -83,96 +67,43 @@ func (r *refusal) repeat(set *limits.Set, q *limits.Request, skew int64, d *limi
 // isCertain reports whether the store certainly has the row as it is known. If the shared clock was
 // set back, the row may have been seen in the future.
 func (k *knownRow) isCertain(now int64) bool {
-	return k != nil && k.seen != 0 && max(now-k.seen, k.seen-now) < int64(certain) && !k.isPending()
+	return k != nil && k.seen != 0 && max(now-k.seen, k.seen-now) < int64(certain) && !k.isOpen()
 }
 
-// isPending reports whether the store doesn't have everything that happened here.
-func (k *knownRow) isPending() bool { return len(k.pending) > 0 || k.offline != nil }
-
-// addPending adds messages to the pending ones, at that index.
-func (k *knownRow) addPending(at int, spent ...limits.Spent) {
-	k.pending = slices.Insert(slices.Clone(k.pending), at, spent...)
-}
-
-// compact merges the oldest messages, if there are too many.
-func (k *knownRow) compact() {
-	if len(k.pending) > maxPending {
-		for k.tries = slices.Clone(k.tries); len(k.pending) > maxPending; {
-			k.merge()
-		}
-	}
-}
-
-// merge merges the two oldest messages that are in the same tries. They count at the time of the
-// later one. There are such messages, because there are fewer tries than messages.
-func (k *knownRow) merge() {
-	i := 0
-	for slices.ContainsFunc(k.tries, func(t try) bool { return t.included == i+1 }) {
-		i++
-	}
-	k.pending[i].Add(k.pending[i+1])
-	k.pending = slices.Delete(k.pending, i+1, i+2)
-	for t := range k.tries {
-		if k.tries[t].included > i {
-			k.tries[t].included--
-		}
-	}
-}
-
-// addTry notes a swap that may have happened. included is how many pending messages it included,
-// counted from the first. If there are too many tries, addTry forgets the first, as if that swap
-// had happened. So no message counts twice.
-func (k *knownRow) addTry(stamp limits.Stamp, included int) {
-	k.tries = append(slices.Clone(k.tries), try{stamp, included})
-	if len(k.tries) <= maxTries {
-		return
-	}
-	n := k.tries[0].included
-	if n > 0 {
-		k.stripe.lost++
-	}
-	k.pending, k.tries = k.pending[n:], k.tries[1:]
-	for i := range k.tries {
-		k.tries[i].included = max(0, k.tries[i].included-n)
-	}
-}
-
-// withdraw forgets a try, and returns how many of the pending messages it included.
-func (k *knownRow) withdraw(stamp limits.Stamp) (included int) {
-	k.tries = slices.DeleteFunc(slices.Clone(k.tries), func(t try) bool {
-		if t.stamp != stamp {
-			return false
-		}
-		included = t.included
-		return true
-	})
-	return included
-}
-
-// included returns how many of the pending messages a row includes. If other nodes have written the
-// row so often since a try that the row doesn't show whether the try has succeeded, included
-// assumes that it has. So no message counts twice.
-func included(tries []try, writes limits.Writes) int {
-	for _, t := range slices.Backward(tries) {
-		if yes, known := writes.Include(t.stamp); yes || !known {
-			return t.included
-		}
-	}
-	return 0
-}
-
-// confirm records a row that a draft has swapped, and returns what is still pending.
-func (k *knownRow) confirm(row *limits.Row, r *rowDraft, now int64) (pending []limits.Spent, offline *limits.Row) {
+// confirm records a row that a draft has swapped. It returns the ID of the row that the table's row
+// was based on, and what is still owed.
+func (k *knownRow) confirm(row *limits.Row, r *rowDraft, now int64) (imported uint64, owes debt, assumed bool) {
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
+	imported = k.on
 	k.observe(row, r.version, now)
-	if k.pending = k.pending[included(k.tries, row.Writes()):]; len(k.pending) == 0 {
-		k.pending = nil
+	n, assumed := k.paid(row)
+	if k.spent = k.spent[n:]; len(k.spent) == 0 {
+		k.spent = nil
 	}
-	if k.tries = nil; k.offline == r.offline {
-		k.offline = nil
+	k.since, k.tries = row, nil
+	if k.strikes == r.strikes {
+		k.strikes = nil
 	}
-	return k.pending, k.offline
+	switch {
+	case !k.isOpen():
+		k.local = nil
+	case r.adopted && k.on == r.base.Writes().ID():
+		k.on = row.Writes().ID() // k.local includes the row
+	}
+	return imported, k.debt, assumed
+}
+
+// isLost reports whether the store has lost writes of the row that this node knows. begun reports
+// whether another node has begun the stored row since. A row is a new one if its era is, and it
+// doesn't include the writes that are known.
+func (k *knownRow) isLost(stored *limits.Row, now int64) (lost, begun bool) {
+	if k.row.Until() <= now || k.replaced {
+		return false, false
+	}
+	included, sure := stored.Writes().Include(k.row.Writes().Stamp)
+	begun = stored != nil && !included && sure && stored.BeganAfter(k.row)
+	return begun || stored.Writes().Seq < k.row.Writes().Seq, begun
 }
 
 // observe records the row that the store has. The row is certain only if what is known has not
@@ -186,10 +117,17 @@ func (k *knownRow) observe(row *limits.Row, version uint64, now int64) (sure boo
 	return sure
 }
 
-// drop forgets what is pending.
+// restoredAfter returns the loss after which this node has restored the row; 0 if there is none.
+func (k *knownRow) restoredAfter() int64 {
+	k.stripe.mu.Lock()
+	defer k.stripe.mu.Unlock()
+	return k.restored
+}
+
+// drop forgets what is owed.
 func (k *knownRow) drop() {
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
 	k.version++
-	k.pending, k.tries, k.offline, k.due, k.seen = nil, nil, nil, false, 0
+	k.debt, k.due, k.seen = debt{}, false, 0
 }

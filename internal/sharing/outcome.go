@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/shared"
@@ -13,7 +14,12 @@ import (
 // finish handles the outcome of the swap. It returns false if the batch must be tried again, on the
 // rows that the store has.
 func (b *batch) finish(s *Rows, now int64) (decided bool) {
+	b.answered = b.swap.Err == nil
 	switch swap := &b.swap; {
+	case swap.Done && b.restores:
+		s.counters.swaps.Add(1)
+		b.finishRestore(s, now)
+		return true
 	case swap.Done:
 		s.counters.swaps.Add(1)
 		b.confirm(s, now)
@@ -21,7 +27,7 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	case swap.Err != nil:
 		b.fail(s, swap.Err, swap.Unknown, now)
 		return true
-	case swap.Unknown && b.maybeSwapped():
+	case swap.Unknown && b.maybeSwapped(s):
 		// Count the messages once: as they were decided.
 		for i := range b.rows {
 			_ = b.rows[i].observe(swap.Rows[i].Now, now) // a row that can't be read is noticed at the next message
@@ -31,6 +37,7 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	}
 	s.counters.conflicts.Add(1)
 	b.unstage(false)
+	lost := false
 	for i := range b.rows {
 		r := &b.rows[i]
 		if err := r.observe(b.swap.Rows[i].Now, now); err != nil {
@@ -42,7 +49,9 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 			b.fail(s, fmt.Errorf("chatguard: the row of channel %q, user %q can't be read, and isn't changed: %w", r.ref.key.ChannelID, r.ref.key.UserID, err), false, now)
 			return true
 		}
+		lost = lost || r.lost
 	}
+	b.restores = lost && s.noteLoss(now)
 	// The store has returned all rows as they were at the same moment. A decision that changes none
 	// of them needs no other round trip, unless a notice has come since.
 	if b.decide(s, now, false); b.changes() || !b.isObserved() {
@@ -51,6 +60,42 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	b.confirm(s, now)
 	return true
 }
+
+// finishRestore records that the store has the batch's rows again. Another node may know later
+// writes of them, and restores these. Until all nodes have done so, the batch's messages are decided
+// as if the store were away.
+func (b *batch) finishRestore(s *Rows, now int64) {
+	for i := range b.rows {
+		b.rows[i].restore(s, now)
+	}
+	if b.requests[0].reconciles {
+		b.release()
+		return
+	}
+	b.decideOffline(s, errSettling)
+}
+
+// settleFor is how long after a loss nodes restore rows, and change none of those that they have
+// restored.
+const settleFor = time.Second
+
+// noteLoss notes that the store has lost writes. It returns false if the nodes have had the time to
+// restore them.
+func (s *Rows) noteLoss(now int64) bool {
+	const sameLoss = 10 * settleFor
+	if at := s.lost.Load(); at == 0 || now-at > int64(sameLoss) || now < at {
+		s.lost.CompareAndSwap(at, now)
+	}
+	return s.isSettling(s.lost.Load(), now)
+}
+
+// isSettling reports whether nodes still restore rows after a loss; 0 is none.
+func (s *Rows) isSettling(loss, now int64) bool {
+	return loss != 0 && loss == s.lost.Load() && now-loss < int64(settleFor) && now >= loss
+}
+
+// errSettling is the error of a change by hand while nodes restore rows.
+var errSettling = fmt.Errorf("%w; it has lost rows, which the nodes are restoring", shared.ErrAway)
 
 // splitOff decides the messages that use an unreadable row, without the store. If all messages of
 // the batch use it, splitOff returns false and does nothing.
@@ -69,7 +114,7 @@ func (b *batch) splitOff(s *Rows, row int) bool {
 	b.release()
 	b.requests, b.rows = others, b.firstRows[:0]
 	offline := batch{requests: using, unreadable: true}
-	offline.decideOffline(s)
+	offline.decideOffline(s, shared.ErrAway)
 	return true
 }
 
@@ -83,8 +128,9 @@ func (b *batch) confirm(s *Rows, now int64) {
 }
 
 // maybeSwapped reports whether the swap has happened, or may have, although the store has other
-// rows now. An edit that may have happened gets an error.
-func (b *batch) maybeSwapped() bool {
+// rows now. If it isn't known, an edit gets an error, and messages are decided as if the store were
+// away.
+func (b *batch) maybeSwapped(s *Rows) bool {
 	for i := range b.rows {
 		r := &b.rows[i]
 		if r.next == nil {
@@ -94,8 +140,11 @@ func (b *batch) maybeSwapped() bool {
 			return yes
 		}
 	}
-	if req := b.requests[0]; req.edit != nil && req.err == nil {
-		req.err = unconfirmed(errOvertaken)
+	s.counters.assume(true)
+	for _, req := range b.requests {
+		if req.offline = true; req.edit != nil && req.err == nil {
+			req.err = unconfirmed(errOvertaken)
+		}
 	}
 	return true
 }
@@ -111,9 +160,11 @@ var errOvertaken = errors.New("other nodes have changed the row since")
 // fail decides the batch without the store. The error says why; unknown means that the swap may
 // have happened.
 func (b *batch) fail(s *Rows, err error, unknown bool, now int64) {
-	s.deciding.Lock()
-	defer s.deciding.Unlock()
-	b.unstage(unknown)
+	if b.unstage(unknown); b.restores {
+		b.decideOffline(s, err)
+		return
+	}
+	defer b.lockDeciding(s)()
 	b.recordOffline(s, err, unknown, now)
 }
 
@@ -156,7 +207,7 @@ func (b *batch) recordOffline(s *Rows, err error, unknown bool, now int64) {
 	}
 	b.recordSpent()
 	for i := range b.rows {
-		b.rows[i].recordOffline(unknown, b.requests[0].edit == nil)
+		b.rows[i].recordOffline(s, unknown, b.requests[0].edit == nil)
 	}
 	unlock()
 	for _, req := range b.requests {
@@ -196,11 +247,19 @@ func (b *batch) recordSpent() {
 	}
 }
 
-// decideOffline decides a batch without asking the store.
-func (b *batch) decideOffline(s *Rows) {
-	s.deciding.Lock()
-	defer s.deciding.Unlock()
+// decideOffline decides a batch without asking the store. The error says why.
+func (b *batch) decideOffline(s *Rows, err error) {
+	defer b.lockDeciding(s)()
+	b.restores = false
 	now := s.Now().UnixNano()
 	b.decide(s, now, true)
-	b.recordOffline(s, shared.ErrAway, false, now)
+	b.recordOffline(s, err, false, now)
+}
+
+// lockDeciding keeps other batches of the flight from deciding without the store at the same time.
+// They would make each other decide again.
+func (b *batch) lockDeciding(s *Rows) (unlock func()) {
+	mu := &s.known.stripe(b.requests[0].refs[0].flight).deciding
+	mu.Lock()
+	return mu.Unlock
 }

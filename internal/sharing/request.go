@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // request is a message to judge, or a change by hand, that needs the rows in the store. At most one
@@ -19,7 +20,9 @@ type request struct {
 	refs   []rowRef
 	flight *knownRow // stands for the flight
 	made   int64     // the shared time when it was made; 0 if that isn't known
-	since  time.Time // when it began to wait for its flight; zero if it leads from the beginning
+	// since is when it began to wait for its flight, or when the store last answered that; zero if
+	// it leads from the beginning.
+	since time.Time
 
 	at       [limits.MaxSets]int // positions of the rows in the batch
 	message  limits.Request
@@ -27,8 +30,9 @@ type request struct {
 
 	// edit changes the rows; it is nil for a message. It may be called several times, each time
 	// with the current rows.
-	edit     func(drafts []*limits.Draft) error
-	readOnly bool // edit changes nothing, and works without the store
+	edit       func(drafts []*limits.Draft) error
+	readOnly   bool // edit changes nothing, and works without the store
+	reconciles bool // edit changes nothing; the rows get what is owed
 	// single means that the request has one row, which is decided separately from others of its
 	// flight.
 	single bool
@@ -67,7 +71,7 @@ func (req *request) free() {
 // newReconcile returns an edit that changes nothing, for a row that is pending or due.
 func newReconcile(ref rowRef) *request {
 	req := freeRequests.Get().(*request)
-	req.single, req.refs = true, append(req.room[:0], ref)
+	req.single, req.reconciles, req.refs = true, true, append(req.room[:0], ref)
 	req.edit = func([]*limits.Draft) error { return nil }
 	return req
 }
@@ -82,8 +86,8 @@ func (s *Rows) decide(ctx context.Context, req *request) error {
 	if req.caller = req; s.known.enqueue(req) {
 		return s.wait(ctx, req)
 	}
-	defer s.known.handOver(req.flight) // also if the store panics
 	b := req.batch()
+	defer func() { s.known.handOver(req.flight, b.answered) }() // also if the store panics
 	s.run(ctx, b.alone[:])
 	return nil
 }
@@ -114,7 +118,7 @@ func (s *Rows) decideAll(ctx context.Context, requests []*request) (err error) {
 		defer func() {
 			for _, b := range led {
 				if b.flight != nil {
-					s.known.handOver(b.flight)
+					s.known.handOver(b.flight, b.answered)
 				}
 			}
 		}()
@@ -187,7 +191,7 @@ func (s *Rows) wait(ctx context.Context, req *request) error {
 	}
 	b := req.batch()
 	b.flight = nil // another request leads it
-	b.decideOffline(s)
+	b.decideOffline(s, shared.ErrAway)
 	return nil
 }
 
@@ -206,7 +210,7 @@ func (rows *knownRows) withdraw(req *request) bool {
 	}
 	select {
 	case <-req.signal: // it was its turn to lead
-		rows.handOver(k)
+		rows.handOver(k, false)
 	default:
 	}
 	return true
@@ -224,13 +228,13 @@ func (s *Rows) leadNext(ctx context.Context, req *request) {
 	others := slices.Clone(k.waiting[1:n])
 	k.waiting = slices.Delete(k.waiting, 0, n)
 	k.stripe.mu.Unlock()
+	b := req.batch()
 	defer func() {
-		s.known.handOver(k)
+		s.known.handOver(k, b.answered)
 		for _, other := range others {
 			other.signal <- false
 		}
 	}()
-	b := req.batch()
 	batches := b.alone[:]
 	if !req.single {
 		if b.requests = append(b.requests, others...); len(others) > 0 {
@@ -256,14 +260,21 @@ func (req *request) goesWith(next *request, taken []*request) bool {
 		!slices.ContainsFunc(taken, func(t *request) bool { return t.refs[0].key == next.refs[0].key })
 }
 
-// handOver makes the first request that waits for the flight lead it, or ends the flight.
-func (rows *knownRows) handOver(k *knownRow) {
+// handOver makes the first request that waits for the flight lead it, or ends the flight. answered
+// reports whether the store has answered the flight.
+func (rows *knownRows) handOver(k *knownRow, answered bool) {
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
 	if b := k.lockedBy; b != nil && b.flight == k {
 		k.lockedBy = nil
 	}
 	if len(k.waiting) > 0 {
+		if answered {
+			now := time.Now()
+			for _, req := range k.waiting {
+				req.since = now
+			}
+		}
 		k.waiting[0].signal <- true
 		return
 	}

@@ -27,9 +27,7 @@ type Rows struct {
 	known  knownRows
 	listed sync.Map // channels whose overrides were listed; only if not exact
 
-	// deciding is held while a batch is decided offline, so that decisions on the same rows don't
-	// make each other decide again.
-	deciding sync.Mutex
+	lost atomic.Int64 // shared time of the last loss at the store; see noteLoss
 
 	counters counters
 	numbered atomic.Pointer[numbered]
@@ -133,6 +131,7 @@ func (s *Rows) InvalidateAll() {
 // Heal makes the next Exchange look at all rows that still have an effect.
 func (s *Rows) Heal() {
 	now := s.Now().UnixNano()
+	s.noteLoss(now)
 	s.known.forEach(func(k *knownRow) {
 		if k.row.Until() > now {
 			k.due = true

@@ -46,6 +46,7 @@ func (rows *knownRows) forEach(do func(*knownRow)) {
 type stripe struct {
 	index       int // in knownRows.stripes
 	mu          sync.Mutex
+	deciding    sync.Mutex // see batch.lockDeciding; locked before mu
 	rows        map[Key]*knownRow
 	most        int  // maximum number of rows in pending, and in recent and due together
 	recent      ring // rows that aren't in use, without anything pending
@@ -130,12 +131,12 @@ func (t *stripe) place(k *knownRow) {
 	k.unlink()
 	r := &t.recent
 	switch {
-	case k.isPending():
+	case k.isOpen():
 		r = &t.pending
 	case k.due:
 		r = &t.due
 	}
-	t.count(k, k.isPending())
+	t.count(k, k.isOpen())
 	r.add(k)
 	switch {
 	case t.pending.n > t.most:

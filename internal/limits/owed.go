@@ -1,0 +1,214 @@
+package limits
+
+import "slices"
+
+// Spent is what messages have spent and a row doesn't include yet.
+type Spent struct {
+	At      int64     // when they counted; of several messages, the first
+	N       int64     // cost of allowed messages
+	Charged int64     // cost of throttled messages, for the limits that count these
+	Roles   Roles     // of the author
+	Zone    *Timezone // of the author; see Request
+}
+
+// IsZero reports whether nothing was spent.
+func (s Spent) IsZero() bool { return s.N == 0 && s.Charged == 0 }
+
+// Add adds what was spent later. It counts at the time of the first message, in the user's favour.
+func (s *Spent) Add(later Spent) { s.N, s.Charged = s.N+later.N, s.Charged+later.Charged }
+
+// Owed is what a node has allowed without the other nodes.
+type Owed struct {
+	// Since is the row that the node knew before the first message; nil if there was none. It must
+	// have been read with the draft's set.
+	Since *Row
+	Paid  []Spent // what the draft's row includes already, in order
+	Spent []Spent // what was spent after that, in order
+}
+
+// Owe spends what was allowed elsewhere at the same time as what others have spent in the row.
+// Which of them came first isn't known. Owe counts what is certain, so a user whom one node would
+// have refused nothing isn't refused anything afterwards. It returns by how much the limit with the
+// least room is overdrawn.
+//
+// It is certain that a user who has spent what others count has spent here, too: the usage now is
+// at least the sum of both. It is also certain how much everyone together has spent since a time:
+// the usage is at least that of a user who has spent everything of the others at that time. This is
+// the exact usage of a user who has always sent what the limits allow.
+func (d *Draft) Owe(o Owed, at int64) (overdrawn int64) {
+	others, known := d.spentByOthers(&o)
+	if known && others == 0 {
+		for _, s := range o.Spent {
+			overdrawn += d.Spend(s)
+		}
+		return overdrawn
+	}
+	here := d.newUser(nil, at)
+	for _, s := range o.Spent {
+		here.spendRoom(s)
+	}
+	var together *Draft
+	if known {
+		together = d.newUser(o.Since, at)
+		first := max(together.base.lastUse(), d.base.era.began*nanosPerMilli)
+		for _, s := range slices.Concat([]Spent{{At: first, N: others, Roles: Roles{d.set.roles, d.set.rolesOf(d.row)}}}, o.Paid, o.Spent) {
+			together.Spend(s)
+		}
+	}
+	last := o.Spent[len(o.Spent)-1]
+	overdrawn = d.add(here, together, last.Roles, last.Zone, at)
+	for _, s := range o.Spent {
+		d.note(s.At, s.N)
+	}
+	return overdrawn
+}
+
+// spentByOthers returns how much others have spent in the row since the owing node knew it. Since
+// is set to nil if the row is another one. known is false if the row doesn't say how much.
+func (d *Draft) spentByOthers(o *Owed) (n int64, known bool) {
+	if d.base == nil {
+		return 0, o.Since == nil
+	}
+	n = d.base.era.spent
+	if o.Since != nil && o.Since.era.began == d.base.era.began {
+		n -= o.Since.era.spent
+	} else {
+		o.Since = nil
+	}
+	for _, s := range o.Paid {
+		n -= s.N
+	}
+	return n, n >= 0 && d.base.era.began > 0
+}
+
+// newUser returns a draft of a row, or of a new user, with the override of d's user.
+func (d *Draft) newUser(row *Row, at int64) *Draft {
+	n := NewDraft(d.set.origin(), row, at)
+	if row == nil && d.personal != nil {
+		n.personal = &personal{Own: d.personal.Own}
+	}
+	return n
+}
+
+func (r *Row) lastUse() int64 {
+	if r == nil {
+		return 0
+	}
+	return int64(r.words[wordLast])
+}
+
+// spendRoom spends as much as there is room for.
+func (d *Draft) spendRoom(s Spent) {
+	d.at = max(s.At, int64(d.row[wordLast]))
+	roles := s.Roles.in(d.set.roles)
+	d.rules = d.set.rulesOf(d.personal, s.Zone, roles)
+	for i := range d.rules {
+		r := &d.rules[i]
+		n := s.N
+		if r.countThrottled {
+			n += s.Charged
+		}
+		if n = min(n, r.level(r, r.state(d.row), d.at).remaining()); n > 0 {
+			r.overdraw(r, r.state(d.row), d.at, n)
+		}
+	}
+	d.recordSpend(roles)
+}
+
+// add adds the usage of another row of the user, and raises it to that in least, which may be nil.
+// It returns by how much the limit with the least room is overdrawn.
+func (d *Draft) add(other, least *Draft, of Roles, zone *Timezone, at int64) (overdrawn int64) {
+	d.at = max(at, int64(d.row[wordLast]), int64(other.row[wordLast]))
+	other.useRoomOf(d.set)
+	if least != nil {
+		least.useRoomOf(d.set)
+	}
+	roles := of.in(d.set.roles)
+	d.rules = d.set.rulesOf(d.personal, zone, roles)
+	for i := range d.rules {
+		r := &d.rules[i]
+		state, more := r.state(d.row), r.state(other.row)
+		before, owed := r.level(r, state, d.at), r.level(r, more, d.at).used
+		if r.observes && owed > before.remaining() {
+			continue
+		}
+		if r.add(r, state, more, d.at); least != nil && r.raise != nil && !r.observes {
+			r.raise(r, state, r.state(least.row), d.at)
+			owed = max(owed, r.level(r, state, d.at).used-before.used)
+		}
+		overdrawn = max(overdrawn, owed-before.remaining())
+	}
+	d.recordSpend(roles)
+	return overdrawn
+}
+
+// Join adds the usage of a row that another node has begun, because the store had lost this one.
+func (d *Draft) Join(begun *Row, at int64) {
+	other := NewDraft(d.set.origin(), begun, at)
+	d.add(other, nil, Roles{other.set.roles, other.set.rolesOf(other.row)}, nil, at)
+	d.note(begun.lastUse(), begun.era.spent)
+	d.joined = begun
+}
+
+// Adopt replaces the draft's contents by a row that was decided without the store, based on the
+// draft's row. spent is what was spent in it since. It returns false, and changes nothing, if the
+// row was decided under another set.
+func (d *Draft) Adopt(decided *Row, spent []Spent) bool {
+	if decided.asked != d.asked && decided.set.origin() != d.asked.noted {
+		return false
+	}
+	d.useRoomOf(decided.set)
+	for i := range d.set.rules {
+		state := d.set.rules[i].state(d.row)
+		clear(state)
+		d.set.rules[i].copyState(state, decided.set.rules[i].state(decided.words))
+	}
+	d.row[wordLast], d.row[wordStrikeAt], d.row[wordSilentUntil] = decided.words[wordLast], decided.words[wordStrikeAt], decided.words[wordSilentUntil]
+	setStrikeCount(d.row, strikeCount(decided.words))
+	setSeries(d.row, seriesOf(decided.words))
+	d.set.setRoles(d.row, decided.set.rolesOf(decided.words))
+	if d.personal = nil; decided.personal != nil {
+		d.personal = decided.personal.copy()
+	}
+	for _, s := range spent {
+		d.note(s.At, s.N)
+	}
+	d.changed = true
+	return true
+}
+
+// note counts what was spent in the row's era.
+func (d *Draft) note(at, n int64) {
+	if d.spent == 0 || at < d.first {
+		d.first = at
+	}
+	d.spent += n
+}
+
+// edit notes a change by hand, with which a new era begins.
+func (d *Draft) edit() { d.changed, d.edited = true, true }
+
+// era returns the era of the draft's row, written at the given time.
+func (d *Draft) era(at int64) era {
+	switch {
+	case d.edited:
+		return era{began: at / nanosPerMilli}
+	case d.base == nil && d.spent > 0:
+		return era{began: min(at, d.first) / nanosPerMilli, spent: d.spent}
+	case d.base == nil:
+		return era{began: at / nanosPerMilli}
+	case d.base.era.began == 0: // it was written by an earlier version
+		return era{}
+	}
+	return era{d.base.era.began, d.base.era.spent + d.spent}
+}
+
+// BeganAfter reports whether the row's era began after that of another row.
+func (r *Row) BeganAfter(other *Row) bool {
+	return r.era.began > other.era.began && other.era.began > 0
+}
+
+// StruckSince reports whether the row has a strike that an earlier version of it didn't have.
+func (r *Row) StruckSince(earlier *Row) bool {
+	return r.words[wordStrikeAt] != 0 && (earlier == nil || r.words[wordStrikeAt] != earlier.words[wordStrikeAt])
+}
