@@ -11,6 +11,7 @@ type Draft struct {
 	room  *rowRoom // holds the draft's words, and memory for Row; nil if they don't fit
 
 	spent, first int64 // what messages have spent since base, and the time of the first
+	late         int64 // Unix milliseconds: the first message that Owe has added; 0 if there is none
 	edited       bool  // changed by hand
 	joined       *Row  // see Join
 }
@@ -253,7 +254,7 @@ func (d *Draft) Row(stamp Stamp, at int64) *Row {
 	} else {
 		row, data = new(Row), make([]byte, 0, 256)
 	}
-	*row = Row{set: d.set, asked: d.asked, words: d.row, personal: d.personal, writes: d.base.Writes().join(d.joined.Writes()).next(stamp), era: d.era(at), practice: d.set.strikes.isPractice()}
+	*row = Row{set: d.set, asked: d.asked, words: d.row, personal: d.personal, writes: d.base.Writes().join(d.joined.Writes()).next(stamp), era: d.era(stamp.Seq, at), practice: d.set.strikes.isPractice()}
 	for _, f := range d.base.foreignUsages() {
 		if f.until > at {
 			row.foreign = append(row.foreign, f)

@@ -50,8 +50,8 @@ func (d *Draft) Owe(o Owed, at int64) (overdrawn int64) {
 	var together *Draft
 	if known {
 		together = d.newUser(o.Since, at)
-		first := max(together.base.lastUse(), d.base.era.began*nanosPerMilli)
-		for _, s := range slices.Concat([]Spent{{At: first, N: others, Roles: Roles{d.set.roles, d.set.rolesOf(d.row)}}}, o.Paid, o.Spent) {
+		together.spendFirst(Spent{N: others, Roles: Roles{d.set.roles, d.set.rolesOf(d.row)}}, d.base.era)
+		for _, s := range slices.Concat(o.Paid, o.Spent) {
 			together.Spend(s)
 		}
 	}
@@ -60,7 +60,24 @@ func (d *Draft) Owe(o Owed, at int64) (overdrawn int64) {
 	for _, s := range o.Spent {
 		d.note(s.At, s.N)
 	}
+	d.late = max(1, min(at, o.Spent[0].At)/nanosPerMilli)
 	return overdrawn
+}
+
+// spendFirst spends what others have spent after the draft's row was written, in an era. If some of
+// it may have been spent before the row's last use, it only counts as far as that is certain.
+func (d *Draft) spendFirst(s Spent, e era) {
+	last := d.base.lastUse()
+	if d.base == nil {
+		last = e.began * nanosPerMilli
+	}
+	if s.At = min(last, e.lateSince(d.base.Writes().Seq)*nanosPerMilli); s.At == last {
+		d.Spend(s)
+		return
+	}
+	before := d.newUser(nil, s.At)
+	before.Spend(s)
+	d.add(before, nil, s.Roles, nil, last)
 }
 
 // spentByOthers returns how much others have spent in the row since the owing node knew it. Since
@@ -188,19 +205,22 @@ func (d *Draft) note(at, n int64) {
 // edit notes a change by hand, with which a new era begins.
 func (d *Draft) edit() { d.changed, d.edited = true, true }
 
-// era returns the era of the draft's row, written at the given time.
-func (d *Draft) era(at int64) era {
+// era returns the era of the draft's row, written at the given time with that number.
+func (d *Draft) era(seq uint64, at int64) (e era) {
 	switch {
 	case d.edited:
 		return era{began: at / nanosPerMilli}
 	case d.base == nil && d.spent > 0:
-		return era{began: min(at, d.first) / nanosPerMilli, spent: d.spent}
+		e = era{began: min(at, d.first) / nanosPerMilli, spent: d.spent}
 	case d.base == nil:
-		return era{began: at / nanosPerMilli}
-	case d.base.era.began == 0: // it was written by an earlier version
-		return era{}
+		e.began = at / nanosPerMilli
+	case d.base.era.began > 0: // otherwise it was written by an earlier version
+		e = era{d.base.era.began, d.base.era.spent + d.spent, d.base.era.late}
 	}
-	return era{d.base.era.began, d.base.era.spent + d.spent}
+	if d.late > 0 {
+		e.add(seq, d.late)
+	}
+	return e
 }
 
 // BeganAfter reports whether the row's era began after that of another row.

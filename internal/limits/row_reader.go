@@ -103,7 +103,7 @@ func (in *rowReader) header(list *RoleList) (h rowHeader, err error) {
 	case h.version < rowVersion:
 		h.series, h.roles = uint8(in.number(maxSeries)), in.roles(list)
 	default:
-		h.series, h.era, h.roles = uint8(in.number(maxSeries)), in.era(h.last), in.roles(list)
+		h.series, h.era, h.roles = uint8(in.number(maxSeries)), in.era(h.last, h.writes.Seq), in.roles(list)
 	}
 	h.flags = in.byte()
 	if in.bad {
@@ -143,13 +143,17 @@ func (in *rowReader) turns() (w Writes) {
 	return w
 }
 
-func (in *rowReader) era(last int64) (e era) {
+func (in *rowReader) era(last int64, seq uint64) (e era) {
 	if began := in.number(math.MaxInt64); began&1 == 0 {
 		e.began = last/nanosPerMilli - int64(began>>1)
 	} else {
 		e.began = int64(began >> 1)
 	}
-	e.spent = int64(in.number(math.MaxInt64))
+	spent := in.number(math.MaxInt64)
+	e.spent = int64(spent >> 2)
+	for i := range min(int(spent&3), len(e.late)) {
+		e.late[i] = late{seq - in.number(seq), int64(in.number(MaxTime / nanosPerMilli))}
+	}
 	if e.began < 0 {
 		in.fail()
 	}

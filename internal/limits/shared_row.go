@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // Row is a user's state outside any Table, in a form that several nodes share. It is immutable.
@@ -33,6 +34,15 @@ type foreignUsage struct {
 type era struct {
 	began int64 // Unix milliseconds; not after any message of the era
 	spent int64
+	// late are messages that were added later than others that they came before. The second entry
+	// has a higher seq and a later time than the first.
+	late [2]late
+}
+
+// late are messages that a node had allowed without the others, and has added.
+type late struct {
+	seq  uint64 // of the write that has added the last of them; 0 if there were none
+	from int64  // Unix milliseconds: not after any of them
 }
 
 // A row's bytes begin with their version. What follows:
@@ -87,14 +97,51 @@ func (h *rowHeader) append(b []byte) []byte {
 	return append(h.roles.append(h.appendEra(b)), h.flags)
 }
 
-// appendEra appends when the era began, which is usually before the last use, and what was spent in
-// it. The lowest bit says whether the time is relative to the last use.
+// appendEra appends when the era began, which is usually before the last use, what was spent in it,
+// and what was late. The lowest bit says whether the first time is relative to the last use, and
+// the lowest two bits of the second number how much was late.
 func (h *rowHeader) appendEra(b []byte) []byte {
 	began := uint64(h.era.began)<<1 | 1
 	if before := h.last/nanosPerMilli - h.era.began; before >= 0 {
 		began = uint64(before) << 1
 	}
-	return appendNumbers(b, began, uint64(h.era.spent))
+	entries := h.era.entries()
+	b = appendNumbers(b, began, uint64(h.era.spent)<<2|uint64(len(entries)))
+	for _, l := range entries {
+		b = appendNumbers(b, h.writes.Seq-l.seq, uint64(l.from))
+	}
+	return b
+}
+
+// entries returns what was late.
+func (e *era) entries() []late {
+	n := 0
+	for n < len(e.late) && e.late[n].seq > 0 {
+		n++
+	}
+	return e.late[:n]
+}
+
+// add notes that messages from that time on were added late, by the write with that number.
+func (e *era) add(seq uint64, from int64) {
+	kept := slices.DeleteFunc(e.entries(), func(l late) bool { return l.from >= from })
+	n := len(kept)
+	if n == len(e.late) {
+		n--
+		e.late[0].seq = e.late[1].seq
+	}
+	e.late[n] = late{seq, from}
+}
+
+// lateSince returns the time of the first message that was added late after the write with a
+// number, in Unix milliseconds. It returns a time that never comes if there was none.
+func (e *era) lateSince(seq uint64) int64 {
+	for _, l := range e.entries() {
+		if l.seq > seq {
+			return l.from
+		}
+	}
+	return math.MaxInt64 / nanosPerMilli
 }
 
 // RowFormats returns the versions of rows' bytes that this program reads. It writes the last one.

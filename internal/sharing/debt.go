@@ -41,6 +41,14 @@ func (d *debt) decidedOn(row *limits.Row) *limits.Row {
 	return d.local
 }
 
+// rebase notes that the store has deleted the row, which had no effect any more.
+func (d *debt) rebase() {
+	if d.on == d.since.Writes().ID() {
+		d.on = 0
+	}
+	d.since = nil
+}
+
 // spend adds messages that were allowed at that place in the order, on the row that the store had.
 func (d *debt) spend(at int, on *limits.Row, spent ...limits.Spent) {
 	if len(d.spent) == 0 {

@@ -109,6 +109,9 @@ func (k *knownRow) isLost(stored *limits.Row, now int64) (lost, begun bool) {
 // observe records the row that the store has. The row is certain only if what is known has not
 // changed since the version. Otherwise, a notice may be about a change after the store's reply.
 func (k *knownRow) observe(row *limits.Row, version uint64, now int64) (sure bool) {
+	if row == nil && k.row != nil && !k.replaced {
+		k.rebase() // it had no effect any more
+	}
 	k.row, k.refusal, k.next, k.seen, k.replaced = row, nil, nil, 0, false
 	if sure = k.version == version; sure {
 		k.seen, k.due = now, false
