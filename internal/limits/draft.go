@@ -11,7 +11,7 @@ type Draft struct {
 	room  *rowRoom // holds the draft's words, and memory for Row; nil if they don't fit
 
 	spent, first int64 // what messages have spent since base, and the time of the first
-	late         int64 // Unix milliseconds: the first message that Owe has added; 0 if there is none
+	late         int64 // time of the first message that Owe has added; 0 if there is none
 	edited       bool  // changed by hand
 	joined       *Row  // see Join
 }

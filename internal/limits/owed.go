@@ -1,6 +1,9 @@
 package limits
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Spent is what messages have spent and a row doesn't include yet.
 type Spent struct {
@@ -50,8 +53,10 @@ func (d *Draft) Owe(o Owed, at int64) (overdrawn int64) {
 	var together *Draft
 	if known {
 		together = d.newUser(o.Since, at)
-		together.spendFirst(Spent{N: others, Roles: Roles{d.set.roles, d.set.rolesOf(d.row)}}, d.base.era)
-		for _, s := range slices.Concat(o.Paid, o.Spent) {
+		first := Spent{N: others, Roles: Roles{d.set.roles, d.set.rolesOf(d.row)}}
+		all := slices.Concat(together.firstOf(first, d.base.era), o.Paid, o.Spent)
+		slices.SortStableFunc(all, func(a, b Spent) int { return cmp.Compare(a.At, b.At) })
+		for _, s := range all {
 			together.Spend(s)
 		}
 	}
@@ -60,24 +65,25 @@ func (d *Draft) Owe(o Owed, at int64) (overdrawn int64) {
 	for _, s := range o.Spent {
 		d.note(s.At, s.N)
 	}
-	d.late = max(1, min(at, o.Spent[0].At)/nanosPerMilli)
+	d.late = max(1, min(at, o.Spent[0].At))
 	return overdrawn
 }
 
-// spendFirst spends what others have spent after the draft's row was written, in an era. If some of
-// it may have been spent before the row's last use, it only counts as far as that is certain.
-func (d *Draft) spendFirst(s Spent, e era) {
+// firstOf returns what others have spent after the draft's row was written, in an era, at the first
+// time at which they may have. If that is before the row's last use, firstOf adds what certainly
+// still counts then to the draft, and returns nothing.
+func (d *Draft) firstOf(s Spent, e era) []Spent {
 	last := d.base.lastUse()
 	if d.base == nil {
 		last = e.began * nanosPerMilli
 	}
-	if s.At = min(last, e.lateSince(d.base.Writes().Seq)*nanosPerMilli); s.At == last {
-		d.Spend(s)
-		return
+	if s.At = min(last, e.lateSince(d.base.Writes().Seq)); s.At == last || d.base == nil {
+		return []Spent{s}
 	}
 	before := d.newUser(nil, s.At)
 	before.Spend(s)
 	d.add(before, nil, s.Roles, nil, last)
+	return nil
 }
 
 // spentByOthers returns how much others have spent in the row since the owing node knew it. Since

@@ -152,7 +152,7 @@ func (in *rowReader) era(last int64, seq uint64) (e era) {
 	spent := in.number(math.MaxInt64)
 	e.spent = int64(spent >> 2)
 	for i := range min(int(spent&3), len(e.late)) {
-		e.late[i] = late{seq - in.number(seq), int64(in.number(MaxTime / nanosPerMilli))}
+		e.late[i] = late{seq - in.number(seq), int64(in.number(MaxTime - 1))}
 	}
 	if e.began < 0 {
 		in.fail()

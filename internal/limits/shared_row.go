@@ -42,7 +42,7 @@ type era struct {
 // late are messages that a node had allowed without the others, and has added.
 type late struct {
 	seq  uint64 // of the write that has added the last of them; 0 if there were none
-	from int64  // Unix milliseconds: not after any of them
+	from int64  // time of the first of them
 }
 
 // A row's bytes begin with their version. What follows:
@@ -134,14 +134,14 @@ func (e *era) add(seq uint64, from int64) {
 }
 
 // lateSince returns the time of the first message that was added late after the write with a
-// number, in Unix milliseconds. It returns a time that never comes if there was none.
+// number, or Never.
 func (e *era) lateSince(seq uint64) int64 {
 	for _, l := range e.entries() {
 		if l.seq > seq {
 			return l.from
 		}
 	}
-	return math.MaxInt64 / nanosPerMilli
+	return Never
 }
 
 // RowFormats returns the versions of rows' bytes that this program reads. It writes the last one.

@@ -103,7 +103,7 @@ func (t *Table) ImportOwn(user string, imported uint64, row *Row) bool {
 	if *is != imported {
 		return false
 	}
-	*is = row.writes.ID()
+	*is = row.Writes().ID()
 	return true
 }
 

@@ -41,12 +41,9 @@ func (d *debt) decidedOn(row *limits.Row) *limits.Row {
 	return d.local
 }
 
-// rebase notes that the store has deleted the row, which had no effect any more.
-func (d *debt) rebase() {
-	if d.on == d.since.Writes().ID() {
-		d.on = 0
-	}
-	d.since = nil
+// tried reports whether one of the tries has written a row.
+func (d *debt) tried(row *limits.Row) bool {
+	return slices.ContainsFunc(d.tries, func(t try) bool { return t.stamp == row.Writes().Stamp })
 }
 
 // spend adds messages that were allowed at that place in the order, on the row that the store had.

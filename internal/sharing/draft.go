@@ -182,7 +182,7 @@ func (r *rowDraft) restore(s *Rows, now int64) {
 }
 
 // observe records the row that the store has. The error says why it can't be read.
-func (r *rowDraft) observe(stored []byte, now int64) error {
+func (r *rowDraft) observe(s *Rows, stored []byte, now int64) error {
 	row, err := limits.ReadRow(r.ref.set, r.ref.since, stored)
 	k := r.known
 	k.stripe.mu.Lock()
@@ -198,8 +198,14 @@ func (r *rowDraft) observe(stored []byte, now int64) error {
 		}
 		return nil
 	}
+	imported := k.on
 	if k.observe(row, r.version, now) {
 		r.observed = k.version
+	}
+	if k.on != imported && !s.exact {
+		if table := s.tables.Table(k.key); table != nil {
+			table.ImportOwn(k.key.UserID, imported, row)
+		}
 	}
 	return nil
 }

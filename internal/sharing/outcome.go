@@ -30,7 +30,7 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	case swap.Unknown && b.maybeSwapped(s):
 		// Count the messages once: as they were decided.
 		for i := range b.rows {
-			_ = b.rows[i].observe(swap.Rows[i].Now, now) // a row that can't be read is noticed at the next message
+			_ = b.rows[i].observe(s, swap.Rows[i].Now, now) // a row that can't be read is noticed at the next message
 		}
 		b.release()
 		return true
@@ -40,7 +40,7 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	lost := false
 	for i := range b.rows {
 		r := &b.rows[i]
-		if err := r.observe(b.swap.Rows[i].Now, now); err != nil {
+		if err := r.observe(s, b.swap.Rows[i].Now, now); err != nil {
 			s.counters.setProblem(r.ref.key, err)
 			if b.splitOff(s, i) {
 				return !b.begin(s, now)
