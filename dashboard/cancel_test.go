@@ -32,7 +32,7 @@ func TestShared_CancelledChange(t *testing.T) {
 			var log waittest.Output
 			asked := make(chan context.Context, 1)
 			s := newSite(t, guard, dashboard.Options{
-				SharedHealth: store.Health, Nodes: nodesOf(store), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				SharedHealth: store.Health, Nodes: store.Nodes, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 				Authorize: func(r *http.Request) (string, dashboard.Role, bool) {
 					if r.Method == http.MethodPut {
 						asked <- r.Context()

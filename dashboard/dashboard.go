@@ -141,7 +141,11 @@ func (d *Dashboard) open(guard *chatguard.Guard, public *url.URL) error {
 		Check: check.Options{Guard: guard},
 		Store: d.host.Store, ExportPolicy: config.WritePolicy,
 	}
-	d.options.showShared(guard.Shared(), &options)
+	if options.Nodes = d.options.Nodes; d.options.SharedHealth != nil {
+		options.Live.Shared = func() live.Shared {
+			return live.Shared{Mode: guard.Shared().Mode(), Health: d.options.SharedHealth()}
+		}
+	}
 	if d.web, err = web.New(options); err != nil {
 		return err
 	}

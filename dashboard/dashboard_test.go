@@ -27,7 +27,7 @@ func TestNew_InvalidOptions(t *testing.T) {
 	}{
 		missing: {guard, dashboard.Options{}},
 		"dashboard: Options.SharedHealth needs a Guard":                                                {guard, dashboard.Options{Authorize: allow, SharedHealth: func() (h shared.Health) { return h }}},
-		"dashboard: Options.Nodes needs Options.SharedHealth":                                          {guard, dashboard.Options{Authorize: allow, Nodes: func(context.Context) ([]dashboard.Node, error) { return nil, nil }}},
+		"dashboard: Options.Nodes needs Options.SharedHealth":                                          {guard, dashboard.Options{Authorize: allow, Nodes: func(context.Context) ([]shared.Node, error) { return nil, nil }}},
 		`dashboard: Options.PublicURL is "https://:443/": want an address`:                             {guard, dashboard.Options{Authorize: allow, PublicURL: "https://:443/"}},
 		"dashboard: the Guard is missing: create one with chatguard.New":                               {nil, dashboard.Options{Authorize: allow}},
 		`dashboard: Options.PublicURL is "chat.example.org": want an address such as "https://chat.ex`: {guard, dashboard.Options{Authorize: allow, PublicURL: "chat.example.org"}},

@@ -45,16 +45,12 @@ func TestShared_Nodes(t *testing.T) {
 	server := redistest.Start(t)
 	store, guard := runNode(t, server.URL(), "chat-1")
 	runNode(t, server.URL(), "chat-2")
-	s := newSite(t, guard, dashboard.Options{SharedHealth: store.Health, Nodes: nodesOf(store)})
+	s := newSite(t, guard, dashboard.Options{SharedHealth: store.Health, Nodes: store.Nodes})
 	type answer struct {
 		Mode, Server string
 		Up           bool
-		Swaps        int
-		Nodes        []struct {
-			Name, Version, Mode string
-			Self                bool
-			Owed                int
-		}
+		Counts       shared.Counts
+		Nodes        []shared.Node
 	}
 	ask := func() (a answer) {
 		t.Helper()
@@ -69,7 +65,7 @@ func TestShared_Nodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		a = ask()
-		return len(a.Nodes) == 2 && a.Up && a.Swaps > 0
+		return len(a.Nodes) == 2 && a.Up && a.Counts.Swaps > 0 && a.Nodes[0].Counts.Swaps > 0
 	})
 	if a.Mode != "exact" || !strings.HasPrefix(a.Server, "redis ") {
 		t.Errorf("%+v", a)
@@ -102,7 +98,7 @@ func TestShared_Synchronised(t *testing.T) {
 	if a := s.ask("GET", "/api/v1/nodes", "anna", "", 200); !strings.Contains(a, `"mode":"synchronised","up":true`) || !strings.Contains(a, `"nodes":[]`) || !strings.Contains(a, "lagging") {
 		t.Errorf("%s", a)
 	}
-	o.Nodes = func(context.Context) ([]dashboard.Node, error) { return nil, context.DeadlineExceeded }
+	o.Nodes = func(context.Context) ([]shared.Node, error) { return nil, context.DeadlineExceeded }
 	s = newSite(t, guard, o)
 	s.ask("GET", "/api/v1/nodes", "anna", "", 503)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Level says how serious a Finding is.
@@ -186,11 +187,11 @@ func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 			f.Level, f.Fix = Warning, "finish the update"
 			f.Text += fmt.Sprintf(", doesn't read rows of format %d, which this version may write", rowFormat())
 		}
-		if slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == node.Name && n.Instance != node.Instance }) {
+		if slices.ContainsFunc(nodes, func(n shared.Node) bool { return n.Name == node.Name && n.Instance != node.Instance }) {
 			f.Level, f.Fix = Warning, "set another "+d.server.options.nameOf("Node")
 			f.Text += ", another node has the same name"
 		}
-		if i := slices.IndexFunc(nodes, func(n Node) bool { return n.Policy != "" }); i >= 0 && node.Policy != "" && node.Policy != nodes[i].Policy {
+		if i := slices.IndexFunc(nodes, func(n shared.Node) bool { return n.PolicyHash != "" }); i >= 0 && node.PolicyHash != "" && node.PolicyHash != nodes[i].PolicyHash {
 			f.Level, f.Fix = Warning, "deploy the same policy on all nodes, with the same key of texts"
 			f.Text += ", another policy than node " + printable(nodes[i].Name) + "'s"
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // found returns the finding with a name.
@@ -64,7 +66,7 @@ func TestDiagnose(t *testing.T) {
 	run(t, other, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return other.Health().Nodes == 1 })
 	wantFinding(t, s, "node other", Warning, "another version")
-	for _, node := range []Node{{Name: "later", Version: "v1", Formats: []int{9}}, {Name: "unknown"}} {
+	for _, node := range []shared.Node{{Name: "later", Version: "v1", Formats: []int{9}}, {Name: "unknown"}} {
 		record, err := json.Marshal(node)
 		must(t, err)
 		r.must("SET", "cg1:node:"+node.Name, string(record))

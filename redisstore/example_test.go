@@ -134,15 +134,15 @@ func ExampleStore_Health() {
 	// 127.0.0.1:1: connection refused: is the server running and reachable?
 }
 
-// A page of yours can list the nodes, with figures of your own.
+// A page of yours can list the nodes, and what each has done with the store.
 func ExampleStore_Nodes() {
 	url, stopServer := startServer()
 	defer stopServer()
 	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{
 		Node: "chat-7", Version: "1.4.0", Timeout: patience, Logger: quiet,
-		Describe: func(n *redisstore.Node) {
+		Describe: func(n *shared.Node) {
 			n.Address = "https://chat-7.example"
-			n.Figures = map[string]int64{"connections": 812}
+			n.MessagesPerSecond = 812
 		},
 	})
 	if err != nil {
@@ -160,11 +160,11 @@ func ExampleStore_Nodes() {
 		log.Fatal(err)
 	}
 	for _, n := range nodes {
-		fmt.Println(n.Name, n.Version, n.Address, n.Mode, n.Formats, n.Figures, n.Self)
-		log.Println(n.Instance, n.Number, n.Policy, n.Tasks, n.Started, n.Offset, n.Error)
+		fmt.Println(n.Name, n.Version, n.Address, n.Mode, n.Formats, n.MessagesPerSecond, n.Self)
+		log.Println(n.Instance, n.Number, n.PolicyHash, n.Tasks, n.Started, n.Offset, n.Error, n.Counts, n.Overshoot)
 	}
 	// Output:
-	// chat-7 1.4.0 https://chat-7.example exact [1 2 3 4] map[connections:812] true
+	// chat-7 1.4.0 https://chat-7.example exact [1 2 3 4] 812 true
 }
 
 // Counts for a metrics page: how long swaps and exchanges take, and what failed.

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard/shared"
 )
@@ -56,6 +57,12 @@ func (k keys) format() string            { return k.namespace + ":format" }
 func (k keys) scratch() string           { return k.namespace + ":scratch" }
 func (k keys) doctor() string            { return k.namespace + ":doctor" }
 func (k keys) changes() string           { return k.namespace + ":changes" }
+
+// A node's record is written at each heartbeat, and expires without one.
+const (
+	heartbeatEvery = time.Second
+	nodeExpires    = 5 * time.Second
+)
 
 // plain reports whether a byte needs no escaping in a key.
 func plain(c byte) bool {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/waittest"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // TestHealth_Evicts checks that a node says so while the server may delete rows.
@@ -78,7 +79,7 @@ func TestNodes_SameName(t *testing.T) {
 // TestRegistry_FindNamesake checks that a predecessor that has crashed isn't taken for a namesake.
 func TestRegistry_FindNamesake(t *testing.T) {
 	s := open(t, "redis://127.0.0.1:1", Options{Node: "a"})
-	nodes := []Node{{Name: "a", Self: true, Instance: s.server.instance}, {Name: "a", Instance: "1"}, {Name: "b", Instance: "2"}}
+	nodes := []shared.Node{{Name: "a", Self: true, Instance: s.server.instance}, {Name: "a", Instance: "1"}, {Name: "b", Instance: "2"}}
 	s.registry.findNamesake(nodes)
 	if s.registry.namesake.Load() {
 		t.Error("another instance is a namesake at once")

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // leases counts the Leaderships of a Store, so that each node takes its part of the leases.
@@ -19,7 +21,7 @@ type leases struct {
 }
 
 // see counts the nodes, and those that run a Leadership.
-func (t *leases) see(nodes []Node) {
+func (t *leases) see(nodes []shared.Node) {
 	var candidates int64
 	for i := range nodes {
 		if !nodes[i].Self && nodes[i].Tasks > 0 || nodes[i].Self && t.tasks.Load() > 0 {

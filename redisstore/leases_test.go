@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // leads runs the Leaderships of a node's tasks.
@@ -129,7 +131,7 @@ func TestLeases_Reserve(t *testing.T) {
 	reserve(true) // step without Run
 	leases.free()
 	leases.tasks.Add(3)
-	leases.see([]Node{{Name: "self", Self: true}, {Name: "b", Tasks: 5}, {Name: "idle"}})
+	leases.see([]shared.Node{{Name: "self", Self: true}, {Name: "b", Tasks: 5}, {Name: "idle"}})
 	reserve(true)
 	reserve(true) // 3 ÷ 2, rounded up
 	reserve(false)
@@ -138,6 +140,6 @@ func TestLeases_Reserve(t *testing.T) {
 	if !leases.reserve(true) {
 		t.Error("no more than its part, although nobody else takes it")
 	}
-	leases.see([]Node{{Name: "self", Self: true, Tasks: 9}})
+	leases.see([]shared.Node{{Name: "self", Self: true, Tasks: 9}})
 	reserve(true) // alone
 }

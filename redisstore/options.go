@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Options are the optional settings of a Store. A nil *Options is the same as the zero value.
@@ -47,9 +49,9 @@ type Options struct {
 	// Version is the version of the program that the other nodes see. Empty means the version of
 	// this module.
 	Version string
-	// Describe, if not nil, completes what the other nodes see of this one. Run calls it once per
-	// second, and it must not block.
-	Describe func(*Node)
+	// Describe, if not nil, sets what the Store can't know of this node: Address, MessagesPerSecond
+	// and Overshoot. Run calls it once per second, and it must not block.
+	Describe func(*shared.Node)
 
 	// Timeout is how long a call waits for the server, including all retries. If nothing is
 	// answered for twice as long, the store is away: calls then fail at once, until the server

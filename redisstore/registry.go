@@ -38,7 +38,7 @@ type registry struct {
 const maxDisagreed = 3
 
 // list returns the nodes whose Run is running, in the order of their names.
-func (r *registry) list(ctx context.Context) ([]Node, error) {
+func (r *registry) list(ctx context.Context) ([]shared.Node, error) {
 	if err := r.server.ready(); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (r *registry) list(ctx context.Context) ([]Node, error) {
 }
 
 // read returns the live nodes, and the IDs of those that have expired.
-func (r *registry) read(ctx context.Context) (nodes []Node, expired []string, err error) {
+func (r *registry) read(ctx context.Context) (nodes []shared.Node, expired []string, err error) {
 	ids, err := r.server.members(ctx, r.server.keys.nodes())
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +59,7 @@ func (r *registry) read(ctx context.Context) (nodes []Node, expired []string, er
 		return nil, nil, err
 	}
 	for i, text := range texts {
-		var node Node
+		var node shared.Node
 		if text == "" {
 			expired = append(expired, ids[i])
 		} else if json.Unmarshal([]byte(text), &node) == nil {
@@ -67,7 +67,7 @@ func (r *registry) read(ctx context.Context) (nodes []Node, expired []string, er
 			nodes = append(nodes, node)
 		}
 	}
-	slices.SortFunc(nodes, func(a, b Node) int {
+	slices.SortFunc(nodes, func(a, b shared.Node) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Instance, b.Instance))
 	})
 	return nodes, expired, nil
@@ -128,7 +128,7 @@ func (r *registry) id() string { return r.server.options.Node + "." + r.server.i
 
 // findNamesake notes whether another live node has this node's name. A crashed earlier process
 // stays listed until its record expires. So an instance counts only if it is seen for longer.
-func (r *registry) findNamesake(nodes []Node) {
+func (r *registry) findNamesake(nodes []shared.Node) {
 	now := r.server.since()
 	seen, found := map[string]int64{}, false
 	for _, node := range nodes {
@@ -185,8 +185,8 @@ func (r *registry) observe(ctx context.Context, guard shared.Guard) error {
 }
 
 // comparePolicies notes whether a node has another policy than this one.
-func (r *registry) comparePolicies(nodes []Node, hash string) {
-	i := slices.IndexFunc(nodes, func(n Node) bool { return !n.Self && n.Policy != "" && n.Policy != hash })
+func (r *registry) comparePolicies(nodes []shared.Node, hash string) {
+	i := slices.IndexFunc(nodes, func(n shared.Node) bool { return !n.Self && n.PolicyHash != "" && n.PolicyHash != hash })
 	if i < 0 {
 		r.disagreed = 0
 		r.otherPolicy.Store(nil)
@@ -198,16 +198,16 @@ func (r *registry) comparePolicies(nodes []Node, hash string) {
 }
 
 // self describes this node.
-func (r *registry) self(guard shared.Guard) Node {
-	node := Node{
+func (r *registry) self(guard shared.Guard) shared.Node {
+	node := shared.Node{
 		Name: r.server.options.Node, Version: r.server.options.Version, Started: r.server.started.Round(0), Instance: r.server.instance,
-		Mode: guard.Mode(), Offset: r.server.clock.offset(), Error: r.server.clock.error(), Number: -1,
+		Mode: guard.Mode(), Offset: r.server.clock.offset(), Error: r.server.clock.error(), Counts: guard.Counts(), Number: -1,
 	}
 	if r.server.options.Describe != nil {
 		r.server.options.Describe(&node)
 	}
 	node.Name, node.Instance, node.Number, node.Tasks = r.server.options.Node, r.server.instance, -1, int(r.leases.tasks.Load())
-	node.Formats, node.Policy = limits.RowFormats(), guard.PolicyHash()
+	node.Formats, node.PolicyHash = limits.RowFormats(), guard.PolicyHash()
 	if number, ok := r.number.current(); ok {
 		node.Number = number
 	}

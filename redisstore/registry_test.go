@@ -11,18 +11,20 @@ import (
 
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/waittest"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	describe := func(n *Node) {
-		n.Address, n.Mode, n.Formats, n.Figures = "http://a", "exact", []int{9}, map[string]int64{"checks": 7}
-		n.Name, n.Number, n.Policy = "forged", 999, "forged"
+	describe := func(n *shared.Node) {
+		n.Address, n.Mode, n.Formats, n.MessagesPerSecond = "http://a", "exact", []int{9}, 7
+		n.Name, n.Number, n.PolicyHash = "forged", 999, "forged"
 	}
 	a := open(t, r.URL(), Options{Node: "a", Version: "v9", Describe: describe})
 	b := open(t, r.URL(), Options{Node: "b.c"})
-	stop := run(t, a, &fakeGuard{})
+	counts := shared.Counts{Swaps: 3, Offline: 2, Pending: 1, Problem: "a row"}
+	stop := run(t, a, &fakeGuard{counts: counts})
 	run(t, b, &fakeGuard{})
 	eventually(t, "both are listed with numbers", func() bool {
 		nodes, err := a.Nodes(t.Context())
@@ -33,7 +35,7 @@ func TestNodes(t *testing.T) {
 	if n.Name != "a" || !n.Self || nodes[1].Name != "b.c" || nodes[1].Self || nodes[1].Number == n.Number {
 		t.Errorf("%+v", nodes)
 	}
-	if n.Version != "v9" || n.Address != "http://a" || n.Mode != "exact" || !slices.Equal(n.Formats, limits.RowFormats()) || n.Policy != "" || n.Figures["checks"] != 7 || n.Error <= 0 || n.Number > 255 {
+	if n.Version != "v9" || n.Address != "http://a" || n.Mode != "exact" || !slices.Equal(n.Formats, limits.RowFormats()) || n.PolicyHash != "" || n.MessagesPerSecond != 7 || n.Counts != counts || n.Error <= 0 || n.Number > 255 {
 		t.Errorf("%+v", n)
 	}
 	eventually(t, "Health counts the nodes", func() bool { return a.Health().Nodes == 2 })
@@ -59,7 +61,7 @@ func TestClock_Apart(t *testing.T) {
 	t.Parallel()
 	r, s := startStore(t, Options{})
 	run(t, s, &fakeGuard{})
-	record, _ := json.Marshal(Node{Name: "far", Instance: "far", Error: 123 * time.Millisecond})
+	record, _ := json.Marshal(shared.Node{Name: "far", Instance: "far", Error: 123 * time.Millisecond})
 	r.must("SET", "cg1:node:far", string(record))
 	r.must("SADD", "cg1:nodes", "far")
 	eventually(t, "the other's error counts", func() bool { return s.Health().Skew == 246*time.Millisecond })
@@ -80,7 +82,7 @@ func TestNodes_Policies(t *testing.T) {
 	})
 	wantFinding(t, c, "node a", OK, "")
 	wantFinding(t, c, "node b", Warning, "another policy than node a's")
-	if nodes, err := c.Nodes(t.Context()); err != nil || len(nodes) != 3 || nodes[1].Policy != "2" {
+	if nodes, err := c.Nodes(t.Context()); err != nil || len(nodes) != 3 || nodes[1].PolicyHash != "2" {
 		t.Errorf("%+v, %v", nodes, err)
 	}
 	guards[1].setPolicy("1")
@@ -224,7 +226,7 @@ func TestRegistry_RestartWhileAway(t *testing.T) {
 
 func TestRegistry_ComparePolicies(t *testing.T) {
 	var r registry
-	nodes := []Node{{Name: "me", Policy: "1", Self: true}, {Name: "old"}, {Name: "other", Policy: "2"}}
+	nodes := []shared.Node{{Name: "me", PolicyHash: "1", Self: true}, {Name: "old"}, {Name: "other", PolicyHash: "2"}}
 	for i := 1; i < maxDisagreed; i++ {
 		if r.comparePolicies(nodes, "1"); r.otherPolicy.Load() != nil {
 			t.Fatalf("a difference is reported after %d heartbeats", i)

@@ -168,13 +168,14 @@ type fakeGuard struct {
 	mu        sync.Mutex
 	forgotten []string
 	policy    string
+	counts    shared.Counts
 
 	exchanges, healed atomic.Int64
 }
 
 func (g *fakeGuard) Mode() shared.Mode { return shared.Exact }
 
-func (g *fakeGuard) Counts() (c shared.Counts) { return c }
+func (g *fakeGuard) Counts() shared.Counts { return g.counts }
 
 func (g *fakeGuard) PolicyHash() string {
 	g.mu.Lock()

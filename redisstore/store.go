@@ -100,7 +100,7 @@ func (s *Store) Number() (n int, ok bool) { return s.number.current() }
 
 // Nodes returns the nodes whose Run is running, in the order of their names. A node that has
 // crashed disappears after 5 s.
-func (s *Store) Nodes(ctx context.Context) ([]Node, error) { return s.registry.list(ctx) }
+func (s *Store) Nodes(ctx context.Context) ([]shared.Node, error) { return s.registry.list(ctx) }
 
 // Close closes all connections. Call it after Run has returned. Calls that are waiting fail.
 func (s *Store) Close() error { return s.server.close() }

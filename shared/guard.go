@@ -66,24 +66,24 @@ type Seeded struct {
 
 // Counts is what a Guard has done with its Store since it was made.
 type Counts struct {
-	Swaps      int64 // swaps that replaced or confirmed rows
-	Conflicts  int64 // swaps that found other rows, because another Guard was first
-	FromMemory int64 // decisions without the store, because the outcome was certain
-	Offline    int64 // decisions without the store, because it was away or refused; only with Exact
-	Unreadable int64 // decisions without the store, because a row couldn't be read
-	Healed     int64 // rows that the store had lost, and that were written again
-	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
-	Exchanged  int64 // rows that an Exchange has compared with the store
+	Swaps      int64 `json:"swaps"`       // swaps that replaced or confirmed rows
+	Conflicts  int64 `json:"conflicts"`   // swaps that found other rows, because another Guard was first
+	FromMemory int64 `json:"from_memory"` // decisions without the store, because the outcome was certain
+	Offline    int64 `json:"offline"`     // decisions without the store, because it was away or refused; only with Exact
+	Unreadable int64 `json:"unreadable"`  // decisions without the store, because a row couldn't be read
+	Healed     int64 `json:"healed"`      // rows that the store had lost, and that were written again
+	Overdrawn  int64 `json:"overdrawn"`   // messages that were allowed beyond a limit, because other nodes had allowed some
+	Exchanged  int64 `json:"exchanged"`   // rows that an Exchange has compared with the store
 	// Assumed is how many swaps count as made although it isn't known whether they were, because a
 	// reply was lost and many other nodes have changed the row since. So no message counts twice.
-	Assumed int64
+	Assumed int64 `json:"assumed"`
 	// Lost is how many pending rows were dropped, because there were more than Options.SharedRows
 	// of them, or because Options.MaxMemory was used up.
-	Lost    int64
-	Rows    int // rows in memory
-	Pending int // rows with messages or strikes that aren't in the store yet
+	Lost    int64 `json:"lost"`
+	Rows    int   `json:"rows"`    // rows in memory
+	Pending int   `json:"pending"` // rows with messages or strikes that aren't in the store yet
 
 	// Problem is about the last row that couldn't be read; empty if there was none in the last ten
 	// minutes.
-	Problem string
+	Problem string `json:"problem,omitempty"`
 }

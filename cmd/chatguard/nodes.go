@@ -14,8 +14,8 @@ import (
 
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
-	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func newNodesCommand() *cobra.Command {
@@ -32,7 +32,8 @@ is how far the store's clock is ahead of the node's, and the maximum error of th
 
 memory and offline count messages that the node decided without the store: for memory, the answer was certain; for
 offline, the store failed or had an unreadable row. pending counts the users' rows that the node still has to write.
-With --json, these are from_memory, apart and owed, and messages is messages_per_second.
+With --json, these are counts.from_memory, counts.offline and counts.unreadable, and counts.pending; messages is
+messages_per_second.
 
 If nodes have different policies or modes, or the same name, a line says so; with --json on standard error.`,
 		Example: `  chatguard nodes
@@ -45,7 +46,7 @@ If nodes have different policies or modes, or the same name, a line says so; wit
 					return err
 				}
 				if asJSON {
-					err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"nodes": append([]redisstore.Node{}, nodes...)})
+					err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"nodes": append([]shared.Node{}, nodes...)})
 					return errors.Join(err, printDisagreements(cmd.ErrOrStderr(), nodes))
 				}
 				return errors.Join(printNodes(cmd.OutOrStdout(), nodes), printDisagreements(cmd.OutOrStdout(), nodes))
@@ -57,7 +58,7 @@ If nodes have different policies or modes, or the same name, a line says so; wit
 	return cmd
 }
 
-func printNodes(out io.Writer, nodes []redisstore.Node) error {
+func printNodes(out io.Writer, nodes []shared.Node) error {
 	if len(nodes) == 0 {
 		_, err := fmt.Fprintln(out, "No nodes. `chatguard run` adds one.")
 		return err
@@ -65,16 +66,15 @@ func printNodes(out io.Writer, nodes []redisstore.Node) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "name\taddress\tversion\tmode\tpolicy\tsince\tclock\tmessages\tmemory\toffline\tpending")
 	for _, n := range nodes {
-		f := n.Figures
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s ± %s\t%d\t%d\t%d\t%d\n", hostile.Printable(n.Name), hostile.Printable(n.Address), hostile.Printable(n.Version),
-			hostile.Printable(string(n.Mode)), hostile.Printable(n.Policy), moment(n.Started), n.Offset.Round(time.Microsecond), n.Error.Round(time.Microsecond),
-			f[node.FigureMessages], f[node.FigureFromMemory], f[node.FigureOffline], f[node.FigurePending])
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s ± %s\t%.0f\t%d\t%d\t%d\n", hostile.Printable(n.Name), hostile.Printable(n.Address), hostile.Printable(n.Version),
+			hostile.Printable(string(n.Mode)), hostile.Printable(n.PolicyHash), moment(n.Started), n.Offset.Round(time.Microsecond), n.Error.Round(time.Microsecond),
+			n.MessagesPerSecond, n.Counts.FromMemory, n.Counts.Offline+n.Counts.Unreadable, n.Counts.Pending)
 	}
 	return table.Flush()
 }
 
 // printDisagreements prints a line for each way in which nodes don't fit together.
-func printDisagreements(out io.Writer, nodes []redisstore.Node) error {
+func printDisagreements(out io.Writer, nodes []shared.Node) error {
 	for _, line := range disagreements(nodes) {
 		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err
@@ -85,12 +85,12 @@ func printDisagreements(out io.Writer, nodes []redisstore.Node) error {
 
 // disagreements returns a line, with the fix, for each kind of conflict between nodes: different
 // policies, different modes, or the same name. The line names the first nodes in conflict.
-func disagreements(nodes []redisstore.Node) (lines []string) {
-	policy := func(n redisstore.Node) string { return n.Policy }
+func disagreements(nodes []shared.Node) (lines []string) {
+	policy := func(n shared.Node) string { return n.PolicyHash }
 	if a, b, ok := differing(nodes, policy); ok {
 		lines = append(lines, fmt.Sprintf("%s has another policy than %s: deploy the same policy on all nodes, with the same key of texts", hostile.Printable(b.Name), hostile.Printable(a.Name)))
 	}
-	mode := func(n redisstore.Node) string { return string(n.Mode) }
+	mode := func(n shared.Node) string { return string(n.Mode) }
 	if a, b, ok := differing(nodes, mode); ok {
 		lines = append(lines, fmt.Sprintf("%s is %s and %s is %s: set the same mode on all nodes",
 			hostile.Printable(a.Name), hostile.Printable(string(a.Mode)), hostile.Printable(b.Name), hostile.Printable(string(b.Mode))))
@@ -107,14 +107,14 @@ func disagreements(nodes []redisstore.Node) (lines []string) {
 }
 
 // differing returns the first node that has a value, and the first node with a different value.
-func differing(nodes []redisstore.Node, value func(redisstore.Node) string) (a, b redisstore.Node, ok bool) {
-	states := func(n redisstore.Node) bool { return value(n) != "" }
+func differing(nodes []shared.Node, value func(shared.Node) string) (a, b shared.Node, ok bool) {
+	states := func(n shared.Node) bool { return value(n) != "" }
 	i := slices.IndexFunc(nodes, states)
 	if i < 0 {
 		return a, b, false
 	}
 	a = nodes[i]
-	j := slices.IndexFunc(nodes, func(n redisstore.Node) bool { return states(n) && value(n) != value(a) })
+	j := slices.IndexFunc(nodes, func(n shared.Node) bool { return states(n) && value(n) != value(a) })
 	if j < 0 {
 		return a, b, false
 	}

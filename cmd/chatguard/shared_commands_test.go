@@ -15,7 +15,6 @@ import (
 
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
-	"github.com/chatguard/chatguard/redisstore"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -49,8 +48,8 @@ func TestShared_Commands(t *testing.T) {
 	}
 	alone.check("hall", "anna", http.StatusTooManyRequests)
 
-	shared := sharedTable(server, "first")
-	writeRooms(t, configuration, shared)
+	table := sharedTable(server, "first")
+	writeRooms(t, configuration, table)
 	if r := runShared(t, configuration, storePassword, "shared", "seed"); r.code != exitFailed || !strings.Contains(r.complaint, "stop") {
 		t.Errorf("while chatguard runs: %+v", r)
 	}
@@ -71,16 +70,16 @@ func TestShared_Commands(t *testing.T) {
 	}
 	// Another node, with a database of its own, continues where the first ended.
 	other := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "other.toml"), owner: webToken, env: []string{"CHATGUARD_SHARED_PASSWORD=" + storePassword}}
-	writeRooms(t, other.configuration, strings.Replace(shared, `"first"`, `"second"`, 1))
+	writeRooms(t, other.configuration, strings.Replace(table, `"first"`, `"second"`, 1))
 	other.start()
 	other.check("hall", "anna", http.StatusTooManyRequests)
 	other.check("hall", "bob", http.StatusOK)
-	var list struct{ Nodes []redisstore.Node }
+	var list struct{ Nodes []shared.Node }
 	waittest.Until(t, func() bool {
 		r := runShared(t, configuration, storePassword, "nodes", "--json")
 		return json.Unmarshal([]byte(r.out), &list) == nil && len(list.Nodes) == 1
 	})
-	if n := list.Nodes[0]; n.Name != "second" || n.Mode != "exact" || n.Started.IsZero() || n.Address == "" || n.Policy == "" || len(n.Formats) == 0 {
+	if n := list.Nodes[0]; n.Name != "second" || n.Mode != "exact" || n.Started.IsZero() || n.Address == "" || n.PolicyHash == "" || len(n.Formats) == 0 {
 		t.Errorf("%+v", n)
 	}
 	if r := runShared(t, configuration, storePassword, "nodes"); !strings.HasPrefix(r.out, "name ") || !strings.Contains(r.out, "\nsecond ") {
@@ -215,25 +214,25 @@ func TestShared_Shares(t *testing.T) {
 
 // TestDisagreements checks the lines below the table of nodes.
 func TestDisagreements(t *testing.T) {
-	node := func(name, policy, mode string) redisstore.Node {
-		return redisstore.Node{Name: name, Policy: policy, Mode: shared.Mode(mode)}
+	node := func(name, policy, mode string) shared.Node {
+		return shared.Node{Name: name, PolicyHash: policy, Mode: shared.Mode(mode)}
 	}
 	for _, c := range []struct {
-		nodes []redisstore.Node
+		nodes []shared.Node
 		want  []string
 	}{
 		{nil, nil},
-		{[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "a", "exact"), node("node-3", "", "")}, nil},
+		{[]shared.Node{node("node-1", "a", "exact"), node("node-2", "a", "exact"), node("node-3", "", "")}, nil},
 		{
-			[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "b", "exact"), node("node-3", "c", "exact")},
+			[]shared.Node{node("node-1", "a", "exact"), node("node-2", "b", "exact"), node("node-3", "c", "exact")},
 			[]string{"node-2 has another policy than node-1: deploy the same policy on all nodes, with the same key of texts"},
 		},
 		{
-			[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "a", "synchronised")},
+			[]shared.Node{node("node-1", "a", "exact"), node("node-2", "a", "synchronised")},
 			[]string{"node-1 is exact and node-2 is synchronised: set the same mode on all nodes"},
 		},
 		{
-			[]redisstore.Node{node("node-1", "a", "exact"), node("node-1", "a", "exact")},
+			[]shared.Node{node("node-1", "a", "exact"), node("node-1", "a", "exact")},
 			[]string{"two nodes are named node-1: set another shared.node on one of them"},
 		},
 	} {

@@ -56,7 +56,7 @@ func TestShared_TwoNodes(t *testing.T) {
 	var list web.Nodes
 	waittest.Until(t, func() bool {
 		nodes[0].sendAsOwner("GET", "nodes", &list)
-		return len(list.Nodes) == 2
+		return len(list.List) == 2
 	})
 	if out := runBeside(t, nodes[0].configuration, "nodes"); !strings.Contains(out, "node-0") || !strings.Contains(out, "node-1") || !strings.Contains(out, "exact") {
 		t.Errorf("chatguard nodes: %s", out)
@@ -74,7 +74,7 @@ func TestShared_TwoNodes(t *testing.T) {
 	nodes[0].turn("resume", http.StatusOK)
 	waittest.Until(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusTooManyRequests })
 	for _, name := range []string{
-		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_apart_messages_total",
+		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_offline_messages_total",
 		"# TYPE chatguard_shared_exchanged_rows_total counter\nchatguard_shared_exchanged_rows_total ", "# TYPE chatguard_shared_lost_rows_total counter\nchatguard_shared_lost_rows_total 0\n",
 		`chatguard_shared_swaps_total{result="done"}`, `chatguard_shared_swaps_total{result="conflict"}`,
 		`chatguard_shared_swaps_total{result="again"}`, `chatguard_shared_swaps_total{result="error"}`,

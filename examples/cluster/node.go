@@ -134,25 +134,19 @@ func (n *node) send(w http.ResponseWriter, r *http.Request) {
 
 // figures are what the page shows of a node.
 type figures struct {
-	Name       string `json:"name"`
-	Address    string `json:"address"`
-	Up         bool   `json:"up"`
-	Allowed    int64  `json:"allowed"`
-	Throttled  int64  `json:"throttled"`
-	FromMemory int64  `json:"from_memory"`
-	Swaps      int64  `json:"swaps"`
-	Conflicts  int64  `json:"conflicts"`
-	Offline    int64  `json:"offline"`
-	Overdrawn  int64  `json:"overdrawn"`
-	Problem    string `json:"problem,omitempty"` // of the node's connection to Redis
+	shared.Counts        // all zero without a Store
+	Name          string `json:"name"`
+	Address       string `json:"address"`
+	Up            bool   `json:"up"`
+	Allowed       int64  `json:"allowed"`
+	Throttled     int64  `json:"throttled"`
+	Problem       string `json:"problem,omitempty"` // of the node's connection to Redis
 }
 
 func (n *node) figures() figures {
-	sharing := n.guard.Shared().Counts() // all zero without a Store
 	f := figures{
-		Name: n.name, Address: n.address, Up: true, Allowed: n.allowed.Load(), Throttled: n.throttled.Load(),
-		FromMemory: sharing.FromMemory, Swaps: sharing.Swaps, Conflicts: sharing.Conflicts,
-		Offline: sharing.Offline, Overdrawn: sharing.Overdrawn,
+		Counts: n.guard.Shared().Counts(), Name: n.name, Address: n.address, Up: true,
+		Allowed: n.allowed.Load(), Throttled: n.throttled.Load(),
 	}
 	if n.store != nil {
 		f.Problem = n.store.Health().Problem

@@ -7,31 +7,15 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/redisstore"
 	"github.com/chatguard/chatguard/shared"
 )
 
-// The names of a node's figures in the shared store.
-const (
-	FigureMessages   = "messages_per_second"
-	FigureFromMemory = "from_memory"
-	FigureOffline    = "apart"
-	FigurePending    = "owed"
-)
-
-// describe fills in what other nodes see of this one: its address and its figures. It is
-// called each second.
-func (n *Node) describe(described *redisstore.Node, now time.Time) {
-	described.Address = n.address
+// describe sets what the store can't know of this node. It is called each second.
+func (n *Node) describe(described *shared.Node, now time.Time) {
 	n.name.Store(described.Name)
-	if n.guard == nil {
-		return
-	}
-	sharing := n.guard.Shared().Counts()
-	n.figures.overshoot(now, sharing)
-	described.Figures = map[string]int64{
-		FigureMessages:   n.figures.perSecond(now),
-		FigureFromMemory: sharing.FromMemory, FigureOffline: sharing.Offline + sharing.Unreadable, FigurePending: int64(sharing.Pending),
+	described.Address, described.MessagesPerSecond = n.address, n.figures.perSecond(now)
+	if fraction, ok := n.figures.overshoot(now, described.Counts); ok && described.Mode == shared.Synchronised {
+		described.Overshoot = &fraction
 	}
 }
 
@@ -64,12 +48,12 @@ func (f *figures) observe(_ chatguard.Message, v chatguard.Verdict) {
 }
 
 // perSecond returns how many messages per second were judged since the last call.
-func (f *figures) perSecond(now time.Time) (rate int64) {
+func (f *figures) perSecond(now time.Time) (rate float64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	judged := f.judged.Load()
 	if elapsed := now.Sub(f.rated.at).Seconds(); !f.rated.at.IsZero() && elapsed > 0 {
-		rate = int64(float64(judged-f.rated.judged) / elapsed)
+		rate = float64(judged-f.rated.judged) / elapsed
 	}
 	f.rated = mark{at: now, judged: judged}
 	return rate

@@ -12,7 +12,7 @@ import (
 )
 
 // TestFigures_MessagesPerSecond checks that messages are counted, not swaps: one decides several
-// messages, and synchronised nodes make none for a message.
+// messages, and synchronised nodes make none for a message. Only those have an overshoot.
 func TestFigures_MessagesPerSecond(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -24,13 +24,13 @@ func TestFigures_MessagesPerSecond(t *testing.T) {
 		n.guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, SharedMode: mode})
 		must(t, err)
 		n.guard.AddObserver(n.figures.observe)
-		perSecond := func(at time.Duration) int64 {
-			var described redisstore.Node
+		describe := func(at time.Duration) shared.Node {
+			described := shared.Node{Mode: mode}
 			n.describe(&described, time.Unix(0, 0).Add(at))
-			return described.Figures[FigureMessages]
+			return described
 		}
-		if rate := perSecond(0); rate != 0 {
-			t.Errorf("%s: %d/s at the start", mode, rate)
+		if is := describe(0); is.MessagesPerSecond != 0 || is.Overshoot != nil {
+			t.Errorf("%s: %+v at the start", mode, is)
 		}
 		all := make([]chatguard.Message, 30)
 		for i := range all {
@@ -39,10 +39,10 @@ func TestFigures_MessagesPerSecond(t *testing.T) {
 		must(t, n.guard.CheckAll(t.Context(), all, make([]chatguard.Verdict, len(all))))
 		for _, step := range []struct {
 			at   time.Duration
-			want int64
+			want float64
 		}{{2 * time.Second, 15}, {3 * time.Second, 0}} {
-			if rate := perSecond(step.at); rate != step.want {
-				t.Errorf("%s: after %s, %d/s, want %d/s", mode, step.at, rate, step.want)
+			if is := describe(step.at); is.MessagesPerSecond != step.want || (is.Overshoot != nil) != (mode == shared.Synchronised) {
+				t.Errorf("%s: after %s, %+v, want %v/s", mode, step.at, is, step.want)
 			}
 		}
 	}

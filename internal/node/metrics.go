@@ -33,13 +33,13 @@ func (n *Node) registerMetrics(set *metrics.Set) {
 		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(n.store.Stats().Repeated) },
 		`chatguard_shared_swaps_total{result="error"}`:    func() float64 { return float64(n.store.Stats().Failed) },
 		"chatguard_shared_from_memory_messages_total":     sharing(func(s shared.Counts) int64 { return s.FromMemory }),
-		"chatguard_shared_apart_messages_total":           sharing(func(s shared.Counts) int64 { return s.Offline }),
+		"chatguard_shared_offline_messages_total":         sharing(func(s shared.Counts) int64 { return s.Offline }),
 		"chatguard_shared_unreadable_messages_total":      sharing(func(s shared.Counts) int64 { return s.Unreadable }),
 		"chatguard_shared_healed_rows_total":              sharing(func(s shared.Counts) int64 { return s.Healed }),
 		"chatguard_shared_overdrawn_messages_total":       sharing(func(s shared.Counts) int64 { return s.Overdrawn }),
 		"chatguard_shared_exchanged_rows_total":           sharing(func(s shared.Counts) int64 { return s.Exchanged }),
 		"chatguard_shared_lost_rows_total":                sharing(func(s shared.Counts) int64 { return s.Lost }),
-		"chatguard_shared_owed_rows":                      sharing(func(s shared.Counts) int64 { return int64(s.Pending) }),
+		"chatguard_shared_pending_rows":                   sharing(func(s shared.Counts) int64 { return int64(s.Pending) }),
 		"chatguard_shared_rows":                           sharing(func(s shared.Counts) int64 { return int64(s.Rows) }),
 	} {
 		set.NewGauge(name, value)

@@ -20,7 +20,6 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/policies"
-	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/redisstore"
 	"github.com/chatguard/chatguard/shared"
@@ -64,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	var err error
 	n.store, err = OpenStore(ctx, o.Config, o.Log, func(opts *redisstore.Options) {
 		opts.Version = o.Version
-		opts.Describe = func(described *redisstore.Node) { n.describe(described, time.Now()) }
+		opts.Describe = func(described *shared.Node) { n.describe(described, time.Now()) }
 	})
 	if err != nil {
 		return nil, err
@@ -139,40 +138,19 @@ func (n *Node) watchUnreadable(ctx context.Context) {
 
 // State returns how this node shares limits.
 func (n *Node) State() live.Shared {
-	s := live.Shared{Mode: live.ShareMode(n.config.Shared.Mode), Up: true}
-	if n.store == nil {
-		return s
+	s := live.Shared{Mode: shared.Mode(n.config.Shared.Mode), Health: shared.Health{Up: true}}
+	if n.store != nil {
+		s.Health = n.store.Health()
 	}
-	health := n.store.Health()
-	s.Up, s.Refusing, s.Since, s.Problem = health.Up, health.Refusing, health.Since, health.Problem
-	s.AddProblem(n.guard.Shared().Counts())
 	return s
 }
 
-// Nodes returns all nodes that share limits, and what this one has done.
-func (n *Node) Nodes(ctx context.Context) (list web.Nodes, err error) {
+// Nodes returns all nodes that share limits over the store.
+func (n *Node) Nodes(ctx context.Context) ([]shared.Node, error) {
 	if n.store == nil {
-		list.Shared = n.State()
-		return list, nil
+		return nil, nil
 	}
-	nodes, err := n.store.Nodes(ctx)
-	list.Shared = n.State() // afterwards, because Nodes may find that the store is away
-	health := n.store.Health()
-	list.Server, list.IfEqual = health.Server, health.IfEqual
-	list.RoundTripMS, list.OffsetMS, list.SkewMS = web.Milliseconds(health.RoundTrip), web.Milliseconds(health.Offset), web.Milliseconds(health.Skew)
-	sharing := n.guard.Shared().Counts()
-	list.Count(sharing)
-	if fraction, ok := n.figures.overshoot(time.Now(), sharing); ok && n.config.Shared.Mode == config.ShareSynchronised {
-		list.Overshoot = &fraction
-	}
-	for _, other := range nodes {
-		list.Nodes = append(list.Nodes, web.Node{
-			Name: other.Name, Version: other.Version, Address: other.Address, Mode: live.ShareMode(other.Mode), Started: other.Started, Self: other.Self,
-			OffsetMS: web.Milliseconds(other.Offset), ErrorMS: web.Milliseconds(other.Error), MessagesPerSecond: float64(other.Figures[FigureMessages]),
-			FromMemory: other.Figures[FigureFromMemory], Apart: other.Figures[FigureOffline], Owed: int(other.Figures[FigurePending]),
-		})
-	}
-	return list, err
+	return n.store.Nodes(ctx)
 }
 
 // Leads reports whether this node acts in a channel. ok is false if no other node could act there,

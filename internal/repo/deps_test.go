@@ -116,7 +116,7 @@ func TestArrows(t *testing.T) {
 		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/demo", "internal/doctor", "internal/durations", "internal/fileaccess", "internal/hostile", "internal/inner", "internal/journal", "internal/lab", "internal/limits", "internal/node", "internal/persist", "internal/persist/signin", "internal/persist/sqlite", "internal/persist/transfer", "internal/policies", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "limitinfo", "redisstore", "shared", "web/static"},
 		"internal/systemd":                {"internal/hostile"},
 		"internal/watchdog":               {},
-		"internal/node":                   {"root", "internal/chat", "internal/clock", "internal/config", "internal/histogram", "internal/inner", "internal/policies", "internal/textfile", "internal/web", "internal/web/access", "internal/web/live", "redisstore", "shared"},
+		"internal/node":                   {"root", "internal/chat", "internal/clock", "internal/config", "internal/histogram", "internal/inner", "internal/policies", "internal/textfile", "internal/web/access", "internal/web/live", "redisstore", "shared"},
 		"internal/policies/policiestest":  {"shared"},
 		"internal/repo":                   {},
 		"web/static":                      {},

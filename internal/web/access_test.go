@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // newToken creates a named token. Its name contains its access: may-view, may-check.
@@ -255,7 +256,9 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 // several nodes share limits.
 func TestToken_OfAnotherNode(t *testing.T) {
 	for _, mode := range live.ShareModes {
-		d := dash(t, func(o *Options) { o.Live.Shared = func() live.Shared { return live.Shared{Mode: mode, Up: true} } })
+		d := dash(t, func(o *Options) {
+			o.Live.Shared = func() live.Shared { return live.Shared{Mode: mode, Health: shared.Health{Up: true}} }
+		})
 		a := d.do("GET", "/api/v1/throttled", nil, setBearer("of-another-node"))
 		says := strings.Contains(string(a.body), "A token works on the node that made it.")
 		if a.StatusCode != http.StatusUnauthorized || says != (mode != live.ShareOff) {

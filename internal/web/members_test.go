@@ -102,7 +102,6 @@ func twoChannels(o *Options) {
 	o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
 	o.Login = &fakeLogin{}
 	o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
-	o.Nodes = func(context.Context) (Nodes, error) { return Nodes{}, nil }
 }
 
 // fillHidden lets people write and act in the hidden channel, and returns an entry of its journal.

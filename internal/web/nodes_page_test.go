@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 const nodesCard = `document.querySelector(".nodes")`
@@ -16,10 +18,10 @@ const nodesCard = `document.querySelector(".nodes")`
 func dashOfThree(t testing.TB, s *sharedStore) *dashboard {
 	t.Helper()
 	return dashShared(t, s, func(o *Options) {
-		o.Nodes = func(context.Context) (Nodes, error) {
+		o.Nodes = func(context.Context) ([]shared.Node, error) {
 			nodes := threeNodes(time.Now())
-			if nodes.Shared = s.health(); !nodes.Up {
-				nodes.Nodes = nodes.Nodes[:1]
+			if !s.health().Up {
+				nodes = nodes[:1]
 			}
 			return nodes, nil
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/limitinfo"
+	"github.com/chatguard/chatguard/shared"
 )
 
 var (
@@ -78,13 +79,14 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[journal.AuditAction]():   nameSchema(journal.AuditActions),
 		typeOf[live.FrameType]():        nameSchema(frameTypes),
 		typeOf[live.UnreadReason]():     nameSchema(live.UnreadReasons),
-		typeOf[live.ShareMode]():        nameSchema(live.ShareModes),
+		typeOf[shared.Mode]():           nameSchema(live.ShareModes),
 		typeOf[wholePolicy]():           reference("Policy"),
 		typeOf[checkedTime]():           {Types: []string{"string", "integer"}},
 		typeOf[chatguard.Verdict]():     reference("Verdict"),
 		typeOf[batchVerdict]():          {AnyOf: []*jsonschema.Schema{reference("Verdict"), must(jsonschema.ForType(typeOf[failedForm](), nil))}},
-		// its duration is in nanoseconds
+		// their durations are in nanoseconds
 		typeOf[journal.Offence]():     must(jsonschema.ForType(typeOf[journal.Offence](), nil)),
+		typeOf[live.Shared]():         sharedSchema(typeOf[live.Shared]()),
 		typeOf[journal.Database]():    databaseSchema(),
 		typeOf[refundForm]():          refundSchema(),
 		typeOf[chatguard.TextPrint](): {Type: "string", Description: "Identifies a text, without the text."},
@@ -117,11 +119,16 @@ func databaseSchema() *jsonschema.Schema {
 	return s
 }
 
-// nodesSchema returns the schema of Nodes, which are little else than a mode if a node is alone.
-func nodesSchema() *jsonschema.Schema {
-	s := must(jsonschema.ForType(typeOf[Nodes](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		typeOf[time.Time](): timeSchema, typeOf[live.ShareMode](): nameSchema(live.ShareModes),
+// sharedSchema returns the schema of a type about shared limits.
+func sharedSchema(t reflect.Type) *jsonschema.Schema {
+	return must(jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		typeOf[time.Time](): timeSchema, typeOf[shared.Mode](): nameSchema(live.ShareModes),
 	}}))
+}
+
+// nodesSchema returns the schema of Nodes, which is only a mode and no nodes if a node is alone.
+func nodesSchema() *jsonschema.Schema {
+	s := sharedSchema(typeOf[Nodes]())
 	s.Required = []string{"mode", "nodes"}
 	return s
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/webhook"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Options configures a Server. Fields without a default are required.
@@ -65,8 +66,8 @@ type Options struct {
 
 	// Nodes returns the nodes that share limits. It may ask the shared store until ctx ends. If it
 	// returns an error while the store is away, the Server lists this node only. The Server calls
-	// it at most once per second. Nil means that this node is alone.
-	Nodes func(ctx context.Context) (Nodes, error)
+	// it at most once per second. Nil means that the nodes aren't listed.
+	Nodes func(ctx context.Context) ([]shared.Node, error)
 
 	// Leads reports whether this node acts in a channel. ok is false if that isn't known, or no
 	// other node could act there. Nil means that no other node acts anywhere.
@@ -134,7 +135,7 @@ func New(opts Options) (*Server, error) {
 	}
 	opts.Live.PublicURL, opts.Live.Mounted = opts.Access.Site.PublicURL, opts.Access.Authorize != nil
 	s := &Server{opts: opts, Model: live.New(opts.Live), checker: check.New(opts.Check), reads: newLongReads()}
-	s.opts.Access.NodesShare = s.Shared().NodesShare()
+	s.opts.Access.NodesShare = s.Shared().Mode != ""
 	if s.opts.Live.Controls == nil {
 		s.opts.Live.Controls = &control.Controls{}
 	} else {
@@ -179,7 +180,7 @@ func (s *Server) createResources() {
 	s.rankings = &rankings{spans{guard, o.Store}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, &summaryCache{kept: map[summaryKey]keptSummary{}}}
 	s.webhooks = &webhooks{o.Webhooks}
-	s.nodes = newNodeLister(o.Nodes, now)
+	s.nodes = newNodeLister(o.Nodes, s.Shared, guard.Shared().Counts, now)
 	s.probes = &probes{s.Model, guard, s.access, o.Access.Site, o.Access.Authorize != nil, o.Live.Metrics, o.Leads, s.require}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ type sharedStore struct {
 }
 
 func newSharedStore() *sharedStore {
-	return &sharedStore{rows: map[[2]string][]byte{}, state: live.Shared{Mode: live.ShareExact, Up: true, Since: time.Now()}}
+	return &sharedStore{rows: map[[2]string][]byte{}, state: live.Shared{Mode: shared.Exact, Health: shared.Health{Up: true, Since: time.Now()}}}
 }
 
 func (s *sharedStore) Timeout() time.Duration            { return time.Minute }
@@ -172,6 +173,22 @@ func TestShared_Status(t *testing.T) {
 		}
 		if a := d.do("GET", "/readyz", nil, asOwner); string(bytes.TrimSpace(a.body)) != want.ready {
 			t.Errorf("readyz: %s, want %s", a.body, want.ready)
+		}
+	}
+}
+
+// A row that can't be read is a problem of the store, if it has no other.
+func TestShared_UnreadableRow(t *testing.T) {
+	s := newSharedStore()
+	d := dashShared(t, s)
+	s.rows[[2]string{channelID, spammer.ID}] = []byte("garbage")
+	if v := d.say(spammer, 1); !v.Degraded {
+		t.Fatalf("%+v", v)
+	}
+	for stored, want := range map[string]string{"": "A row can't be read: channel ", "another policy": "another policy"} {
+		s.setState(true, d.now(), stored)
+		if got := decode[live.Status](t, d.do("GET", "/api/v1/status", nil, asOwner)).Shared.Problem; !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

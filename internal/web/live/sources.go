@@ -75,15 +75,20 @@ func (s sources) unidentified(a Audience) []Unidentified {
 	return s.opts.Unidentified()
 }
 
-// Shared returns the state of the shared store. It is the zero value if this node is alone.
+// Shared returns the state of the shared store. It is the zero value if this node is alone. If the
+// store has no problem, Problem names a row that the Guard can't read.
 func (s sources) Shared() Shared {
 	if s.opts.Shared == nil {
 		return Shared{}
 	}
-	if shared := s.opts.Shared(); shared.Mode != ShareOff {
-		return shared
+	shared := s.opts.Shared()
+	if shared.Mode == ShareOff {
+		return Shared{}
 	}
-	return Shared{}
+	if row := s.opts.Guard.Shared().Counts().Problem; shared.Problem == "" && row != "" {
+		shared.Problem = "A row can't be read: " + row
+	}
+	return shared
 }
 
 // Observes reports whether a channel only observes, because its policy says so or because it is

@@ -117,13 +117,14 @@ test("summary: dismissed, and shown again", async () => {
 });
 
 test("nodes: a card of those that share limits", async () => {
-  const node = (name, changes) => ({ name, mode: "exact", self: false, offset_ms: 0.1, error_ms: 0.3, messages_per_second: 0, from_memory: 0, apart: 0, owed: 0, ...changes });
+  const noCounts = { swaps: 0, conflicts: 0, from_memory: 0, offline: 0, unreadable: 0, healed: 0, overdrawn: 0, exchanged: 0, lost: 0, rows: 0, pending: 0 };
+  const node = (name, changes) => ({ name, mode: "exact", number: 1, instance: name, self: false, offset_ns: 1e5, error_ns: 3e5, messages_per_second: 0, counts: noCounts, ...changes });
+  const counts = { ...noCounts, swaps: 123_456, conflicts: 2100, from_memory: 98_765, offline: 16, unreadable: 1, healed: 3, pending: 2 };
   const nodes = {
-    mode: "exact", up: true, server: "redis 7.0.15", if_equal: false, round_trip_ms: 0.42, offset_ms: -1.5, skew_ms: 5, swaps: 123_456, conflicts: 2100,
-    from_memory: 98_765, apart: 17, owed: 2, healed: 3, unreadable: 1, overshoot: 0.014,
+    mode: "exact", up: true, server: "redis 7.0.15", round_trip_ns: 420_000, offset_ns: -1_500_000, skew_ns: 5_000_000, counts,
     nodes: [
-      node("chat-1", { self: true, version: "0.1.0", address: "10.0.0.1:8080", started: "2026-11-03T11:50:00Z", offset_ms: -1.5, messages_per_second: 12.42, from_memory: 98_765, apart: 17, owed: 2 }),
-      node("chat-2"), node("chat-3", { mode: "synchronised", offset_ms: 91_000 }),
+      node("chat-1", { self: true, version: "0.1.0", address: "10.0.0.1:8080", started: "2026-11-03T11:50:00Z", offset_ns: -1_500_000, messages_per_second: 12.42, counts, overshoot: 0.014 }),
+      node("chat-2"), node("chat-3", { mode: "synchronised", offset_ns: 91e9 }),
     ],
   };
   answer("GET /nodes", nodes);

@@ -77,13 +77,13 @@ const modes = table({ off: "now.mode-off", exact: "now.mode-exact", synchronised
 
 // about says what the nodes share, and how long a round trip to the store takes.
 /** @param {Api.getNodes} of */
-function about({ mode, up, server, round_trip_ms: trip = 0, skew_ms: skew = 0, nodes }) {
+function about({ mode, up, server, round_trip_ns: trip = 0, skew_ns: skew = 0, nodes }) {
   if (mode === "shares") return t("now.nodes-shares");
   if (!up) return t("now.nodes-away");
-  const n = nodes.length, time = milliseconds(trip);
+  const n = nodes.length, time = duration(trip);
   if (n === 0) return sentences(t("now.nodes-none"), t("now.round-trip", { time }));
   if (n === 1) return sentences(server ? t("now.nodes-one-over", { server }) : t("now.nodes-one"), t("now.round-trip", { time }));
-  return sentences(sharing(mode, n, server), t("now.round-trip-clocks", { time, difference: milliseconds(skew) }));
+  return sentences(sharing(mode, n, server), t("now.round-trip-clocks", { time, difference: duration(skew) }));
 }
 
 /** @param {Api.getNodes["mode"]} mode @param {number} n @param {string} [server] */
@@ -99,41 +99,45 @@ const columns = table({
 
 /** @param {{node: Node, mode: Api.getNodes["mode"]}} props */
 function Row({ node, mode }) {
-  const { name, version, address, started, self, offset_ms: offset, error_ms: error, messages_per_second: rate, from_memory: memory, apart, owed } = node;
+  const { name, version, address, started, self, offset_ns: offset, error_ns: error, messages_per_second: rate, counts } = node;
   const beside = [address !== name && address, node.mode !== mode && modes[node.mode]].filter(Boolean).join(" · ");
   return html`
     <div role="row" class="line">
       <span role="cell" class="node"><bdi>${name}</bdi>${self && html` <span class="chip">${t("now.this-node")}</span>`}${beside && html`<span class="muted"> ${beside}</span>`}</span>
       <span role="cell">${annotated("unit", "now.node-has-version", { version: version || "–" })}</span>
       <span role="cell">${annotated("unit", "now.node-up-since", { time: started ? html`<time datetime=${started}>${toMinute(Date.parse(started))}</time>` : "–" })}</span>
-      <span role="cell">${annotated("unit", "now.node-has-clock", { clock: html`${clock(offset)} <span class="muted error-of-clock">± ${milliseconds(error)}</span>` })}</span>
+      <span role="cell">${annotated("unit", "now.node-has-clock", { clock: html`${clock(offset)} <span class="muted error-of-clock">± ${duration(error)}</span>` })}</span>
       <span role="cell" class="number">${annotated("unit", "now.node-has-messages", { rate: t("now.per-second", { rate: tenths.format(rate) }) })}</span>
-      <span role="cell" class="number">${annotated("unit", "now.node-from-memory", { n: memory })}</span>
-      <span role="cell" class="number">${annotated("unit", "now.node-without-store", { n: apart })}</span>
-      <span role="cell" class="number">${annotated("unit", "now.node-has-pending", { rows: t("now.rows", { n: owed }) })}</span>
+      <span role="cell" class="number">${annotated("unit", "now.node-from-memory", { n: counts.from_memory })}</span>
+      <span role="cell" class="number">${annotated("unit", "now.node-without-store", { n: counts.offline + counts.unreadable })}</span>
+      <span role="cell" class="number">${annotated("unit", "now.node-has-pending", { rows: t("now.rows", { n: counts.pending }) })}</span>
     </div>
   `;
 }
 
 // clock says how a node's clock differs from the server's. offset is what the node adds to its
-// clock, ms.
+// clock, ns.
 /** @param {number} offset */
 function clock(offset) {
-  const difference = milliseconds(Math.abs(offset));
+  const difference = duration(Math.abs(offset));
   return offset < 0 ? t("now.clock-ahead", { difference }) : t("now.clock-behind", { difference });
 }
 
-/** @param {number} ms */
-const milliseconds = (ms) => (ms < 1000 ? t("now.milliseconds", { ms: short.format(ms) }) : wait(ms));
+/** @param {number} ns */
+const duration = (ns) => (ns < 1e9 ? t("now.milliseconds", { ms: short.format(ns / 1e6) }) : wait(ns / 1e6));
+
+const none = { swaps: 0, conflicts: 0, healed: 0, unreadable: 0 };
 
 // figures says what this node has done with the store. Rare events are named only if they happened.
 /** @param {Api.getNodes} of */
-function figures({ swaps = 0, conflicts = 0, healed = 0, unreadable = 0, overshoot }) {
+function figures({ counts, nodes }) {
+  const { swaps, conflicts, healed, unreadable } = counts ?? none;
+  const overshoot = nodes.find((node) => node.self)?.overshoot;
   return sentences(
     swaps > 0 && t("now.swaps", { n: swaps }),
     swaps > 0 && conflicts > 0 && t("now.conflicts", { n: conflicts }),
     healed > 0 && t("now.healed", { n: healed }),
     unreadable > 0 && t("now.unreadable", { n: unreadable }),
-    overshoot !== undefined && t("now.overshoot", { percent: short.format(100 * overshoot) }),
+    overshoot != null && t("now.overshoot", { percent: short.format(100 * overshoot) }),
   );
 }
