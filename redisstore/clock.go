@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,14 +22,21 @@ const (
 	maxSkew = time.Second
 )
 
-// clock is the server's time, estimated by Cristian's algorithm and continued by the local
-// monotonic clock. All values are nanoseconds. Local times are counted from when the Store was
-// opened.
+// clock is the time that all nodes use: the server's, estimated by Cristian's algorithm and
+// continued by the local monotonic clock, with the correction that the nodes agree on. All values
+// are nanoseconds. Local times are counted from when the Store was opened.
 type clock struct {
 	origin  time.Time // with a monotonic reading
 	wall    int64     // origin in Unix nanoseconds
 	reading atomic.Pointer[reading]
 	others  atomic.Int64 // the largest error that another node reports
+
+	asleep func() int64 // how long the machine was suspended since start, at least; nil: never
+	slept  atomic.Int64 // what asleep has returned last
+
+	mu      sync.Mutex   // guards began, and changes of reading
+	began   int64        // local time of the first measurement
+	foreign atomic.Int64 // when the record of corrections was last one of another program; 0 if never
 }
 
 // reading is the result of a measurement: the server's clock minus the local one.
@@ -38,9 +46,24 @@ type reading struct {
 	from   int64 // the offset in use before, from which the clock is slewed
 	err    int64 // the largest possible error of target at that time
 	trip   int64 // the duration of the fastest round trip
+
+	correction correction
+	unsure     int64 // until this local time, other nodes may still decide otherwise
 }
 
-func (c *clock) start(origin time.Time) { c.origin, c.wall = origin, origin.UnixNano() }
+func (c *clock) start(origin time.Time) {
+	c.origin, c.wall, c.asleep = origin, origin.UnixNano(), suspensions()
+}
+
+// local returns the local time.
+func (c *clock) local() int64 { return int64(time.Since(c.origin)) + c.slept.Load() }
+
+// wake adds the time for which the machine was suspended, and its monotonic clock stood still.
+func (c *clock) wake() {
+	if c.asleep != nil {
+		c.slept.Store(max(c.slept.Load(), c.asleep()))
+	}
+}
 
 // offset returns the offset in use at a local time.
 func (r *reading) offset(at int64) int64 {
@@ -50,32 +73,30 @@ func (r *reading) offset(at int64) int64 {
 
 // errorAt returns how far the clock may be from the server's at a local time.
 func (r *reading) errorAt(at int64) int64 {
-	rest := r.target - r.offset(at)
-	return r.err + (at-r.at)*driftPPM/1_000_000 + max(rest, -rest)
+	return r.err + (at-r.at)*driftPPM/1_000_000 + distance(r.target, r.offset(at))
 }
 
-// set notes a measurement. The first one and a large difference take effect at once.
-func (c *clock) set(next reading) {
-	next.from = next.target
-	if last := c.reading.Load(); last != nil {
-		from := last.offset(next.at)
-		if diff := next.target - from; max(diff, -diff) <= int64(stepFrom) {
-			next.from = from
-		}
-	}
-	c.reading.Store(&next)
+// bound returns how far the target of a later measurement may be from this one's if no clock has
+// jumped.
+func (r *reading) bound(next *reading) int64 {
+	return next.err + r.err + (next.at-r.at)*driftPPM/1_000_000
 }
 
-// now returns the server's time, and how far the clocks of two nodes may differ. Before the server
-// was reached, it is the local time.
+func distance(a, b int64) int64 { return max(a-b, b-a) }
+
+// now returns the time that all nodes use, and how far the clocks of two nodes may differ. Before
+// the server was reached, it is the local time.
 func (c *clock) now() (now time.Time, skew time.Duration) {
-	at := int64(time.Since(c.origin))
-	r := c.reading.Load()
+	at, r := c.local(), c.reading.Load()
 	if r == nil {
 		return time.Unix(0, c.wall+at), maxSkew
 	}
+	now = time.Unix(0, r.correction.apply(c.wall+at+r.offset(at)))
+	if at < r.unsure {
+		return now, maxSkew
+	}
 	worst := max(r.errorAt(at), c.others.Load())
-	return time.Unix(0, c.wall+at+r.offset(at)), max(minSkew, min(maxSkew, time.Duration(2*worst)))
+	return now, max(minSkew, min(maxSkew, time.Duration(2*worst)))
 }
 
 // error returns how far the clock may be from the server's now.
@@ -84,16 +105,24 @@ func (c *clock) error() time.Duration {
 	if r == nil {
 		return maxSkew
 	}
-	return time.Duration(r.errorAt(int64(time.Since(c.origin))))
+	return time.Duration(r.errorAt(c.local()))
 }
 
-// offset returns the server's clock minus the local one.
-func (c *clock) offset() time.Duration {
-	r := c.reading.Load()
+// server returns the time of the server's own clock.
+func (c *clock) server() time.Time {
+	at, r := c.local(), c.reading.Load()
 	if r == nil {
+		return time.Unix(0, c.wall+at)
+	}
+	return time.Unix(0, c.wall+at+r.offset(at))
+}
+
+// offset returns the server's clock minus this machine's, which may have been set since start.
+func (c *clock) offset() time.Duration {
+	if c.reading.Load() == nil {
 		return 0
 	}
-	return time.Duration(r.offset(int64(time.Since(c.origin))))
+	return c.server().Sub(time.Now().Round(0))
 }
 
 // sample is one round trip of TIME.
@@ -123,9 +152,7 @@ func (c *clock) contradicts(one sample) bool {
 		return true
 	}
 	other := c.best([]sample{one})
-	bound := other.err + r.err + (other.at-r.at)*driftPPM/1_000_000
-	diff := other.target - r.target
-	return max(diff, -diff) > bound
+	return distance(other.target, r.target) > r.bound(&other)
 }
 
 // dedicated is a connection that only this package uses: for the clock and for notices.
@@ -146,41 +173,65 @@ func (s *server) dedicate(ctx context.Context) (*dedicated, error) {
 	return d, nil
 }
 
-// time makes one round trip of TIME.
-func (d *dedicated) time(ctx context.Context) (sample, error) {
-	var one sample
-	one.sent = int64(time.Since(d.s.clock.origin))
-	parts, err := d.Do(ctx, d.B().Time().Build()).AsIntSlice()
-	one.received = int64(time.Since(d.s.clock.origin))
+// look makes one round trip of TIME, and reads the record of corrections on the way, before TIME: a
+// jump that another node has recorded shows in the time. If the record can't be read, it is the one
+// that this node knows.
+func (d *dedicated) look(ctx context.Context) (one sample, record string, err error) {
+	c := &d.s.clock
+	c.wake()
+	one.sent = c.local()
+	results := d.DoMulti(ctx, d.B().Get().Key(d.s.keys.clock()).Build(), d.B().Time().Build())
+	one.received = c.local()
+	parts, err := results[1].AsIntSlice()
 	if err != nil {
-		return one, err
+		return one, "", err
 	}
 	if len(parts) != 2 {
-		return one, errors.New("the server's reply to TIME has another form")
+		return one, "", errors.New("the server's reply to TIME has another form")
 	}
 	one.server = parts[0]*int64(time.Second) + parts[1]*int64(time.Microsecond)
-	return one, nil
+	record, err = results[0].ToString()
+	switch code := replyCode(err); {
+	case err == nil || rueidis.IsRedisNil(err):
+		return one, record, nil
+	case code == "":
+		return one, "", err
+	case code == "WRONGTYPE":
+		c.foreign.Store(d.s.since())
+	}
+	return one, c.record(), nil
 }
 
-// measure sets the clock.
-func (d *dedicated) measure(ctx context.Context) error {
+// measure reads the record of corrections, and measures the clock.
+func (d *dedicated) measure(ctx context.Context) (next reading, record string, err error) {
 	all := make([]sample, samples)
 	for i := range all {
-		var err error
-		if all[i], err = d.time(ctx); err != nil {
-			return err
+		var now string
+		if all[i], now, err = d.look(ctx); err != nil {
+			return reading{}, "", err
+		}
+		if i == 0 {
+			record = now
 		}
 	}
-	d.s.clock.set(d.s.clock.best(all))
-	return nil
+	return d.s.clock.best(all), record, nil
 }
 
-// measureOnce sets the clock over a separate connection.
+// swapRecord replaces the record of corrections if it is still was, and returns what is stored.
+func (d *dedicated) swapRecord(ctx context.Context, was, is string) (now string, err error) {
+	return stored(d.Do(ctx, swapCommand(d.B(), d.s.keys.clock(), was, is)), is)
+}
+
+// measureOnce sets the clock over a separate connection. It stores nothing.
 func (s *server) measureOnce(ctx context.Context) error {
 	d, err := s.dedicate(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	return d.measure(ctx)
+	next, record, err := d.measure(ctx)
+	if err == nil {
+		s.clock.follow(next, record)
+	}
+	return err
 }

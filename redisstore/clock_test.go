@@ -51,8 +51,8 @@ func TestClock_Slew(t *testing.T) {
 		"step back":     {-second - 1, 0, -second - 1},
 	} {
 		c := &clock{}
-		c.set(reading{at: 5 * second, target: 0})
-		c.set(reading{at: 15 * second, target: step.target, err: 1e6})
+		c.follow(reading{at: 5 * second, target: 0}, "")
+		c.follow(reading{at: 15 * second, target: step.target, err: 1e6}, "")
 		r := c.reading.Load()
 		at := 15*second + step.after
 		if got := r.offset(at); got != step.want {
@@ -63,7 +63,7 @@ func TestClock_Slew(t *testing.T) {
 			t.Errorf("%s: error %d, want %d", name, got, want)
 		}
 		// A further measurement begins where the clock is.
-		c.set(reading{at: at, target: step.target / 2})
+		c.follow(reading{at: at, target: step.target / 2}, "")
 		if got := c.reading.Load().offset(at); got != step.want {
 			t.Errorf("%s: the clock jumps from %d to %d", name, step.want, got)
 		}
@@ -78,7 +78,7 @@ func TestClock_Monotonic(t *testing.T) {
 		for range 50 {
 			at += rapid.Int64Range(0, 3*second).Draw(t, "pause")
 			if rapid.Bool().Draw(t, "measure") || c.reading.Load() == nil {
-				c.set(reading{at: at, target: rapid.Int64Range(-second/4, second/4).Draw(t, "target")})
+				c.follow(reading{at: at, target: rapid.Int64Range(-second/4, second/4).Draw(t, "target")}, "")
 				if last < 0 {
 					last = at + c.reading.Load().offset(at)
 				}
@@ -97,7 +97,7 @@ func TestClock_Contradicts(t *testing.T) {
 	if !c.contradicts(sample{}) {
 		t.Error("there is no measurement")
 	}
-	c.set(reading{at: 0, target: 0, err: 1e6})
+	c.follow(reading{at: 0, target: 0, err: 1e6}, "")
 	for _, test := range []struct {
 		server int64
 		want   bool

@@ -83,7 +83,7 @@ func (s *server) examine(ctx context.Context) error {
 	epoch := rand.Text()
 	results, err = s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		scratch := b.Arbitrary("SET").Keys(s.keys.scratch()).Args("1", "IFEQ", "0", "GET", "PX", "1000").Build()
-		return []rueidis.Completed{scratch, swapCommand(b, s.keys.format(), s.options.Placement.format()), swapCommand(b, s.keys.epoch(), epoch)}
+		return []rueidis.Completed{scratch, swapCommand(b, s.keys.format(), "", s.options.Placement.format()), swapCommand(b, s.keys.epoch(), "", epoch)}
 	})
 	if err != nil {
 		return err
@@ -146,12 +146,13 @@ func (s *server) otherFormat(format string) error {
 		s.options.Namespace, printable(format), s.options.Placement.format(), s.options.nameOf("Placement"), s.options.nameOf("Namespace"))}
 }
 
-// swapCommand returns a command that stores a value if there is none.
-func swapCommand(b rueidis.Builder, key, value string) rueidis.Completed {
-	return b.Eval().Script(swapScript).Numkeys(1).Key(key).Arg("", value, "").Build()
+// swapCommand returns a command that replaces the value of a key if it is still was. An empty value
+// means that the key doesn't exist.
+func swapCommand(b rueidis.Builder, key, was, is string) rueidis.Completed {
+	return b.Eval().Script(swapScript).Numkeys(1).Key(key).Arg(was, is, "").Build()
 }
 
-// stored returns the value that a swapCommand has left.
+// stored returns the value that a swapCommand has left; value is the one that it stores.
 func stored(result rueidis.RedisResult, value string) (string, error) {
 	now, err := result.AsStrSlice()
 	switch {

@@ -135,7 +135,7 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 		{"set", func(b rueidis.Builder) command { return b.Set().Key(key).Value("1").Px(time.Minute).Build() }},
 		{"get", func(b rueidis.Builder) command { return b.Get().Key(key).Build() }},
 		{"mget", func(b rueidis.Builder) command { return b.Mget().Key(key).Build() }},
-		{"eval", func(b rueidis.Builder) command { return swapCommand(b, key, "1") }},
+		{"eval", func(b rueidis.Builder) command { return swapCommand(b, key, "", "1") }},
 		{"evalsha", func(b rueidis.Builder) command {
 			return b.Evalsha().Sha1(swapSHA).Numkeys(1).Key(key).Arg("", "1", "").Build()
 		}},

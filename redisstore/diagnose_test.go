@@ -98,9 +98,12 @@ func TestDiagnose_Server(t *testing.T) {
 	if f := d.findServerSettings(ended)[0]; f.Level != Warning || !strings.Contains(f.Text, "weren't checked: ") || strings.Contains(f.Text, "right") {
 		t.Errorf("%+v", f)
 	}
-	s.server.clock.set(reading{at: s.server.since(), target: int64(time.Hour)})
+	d = &diagnosis{server: &server{}}
+	d.server.clock.start(time.Now())
+	d.server.clock.follow(reading{at: d.server.clock.local(), target: int64(time.Hour)}, "")
 	checkFinding(t, d.findClock(), Warning, "1h0m0s ahead")
-	s.server.clock.set(reading{at: s.server.since(), target: -int64(time.Microsecond)})
+	d.server.clock.reading.Store(nil)
+	d.server.clock.follow(reading{at: d.server.clock.local(), target: -int64(time.Microsecond)}, "")
 	checkFinding(t, d.findClock(), OK, "the server's clock is 1 µs behind this machine's")
 }
 

@@ -15,7 +15,7 @@ import (
 func (s *Store) Health() shared.Health {
 	h := shared.Health{Up: true, Since: s.server.started.Add(time.Duration(s.server.breaker.changed.Load())), Nodes: int(s.leases.nodes.Load())}
 	_, h.Skew = s.server.clock.now()
-	h.Offset = s.server.clock.offset()
+	h.Offset, h.Jump = s.server.clock.offset(), s.server.clock.jump()
 	if r := s.server.clock.reading.Load(); r != nil {
 		h.RoundTrip = time.Duration(r.trip)
 	}
@@ -37,8 +37,11 @@ func (s *Store) Health() shared.Health {
 	if s.recently(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, s.server.options.misplaced())
 	}
-	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.recently(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
+	if problem, _ := s.server.explain.reply("WRONGTYPE"); (s.recently(&s.writer.foreign) || s.recently(&s.server.clock.foreign)) && !slices.Contains(problems, s.server.where+": "+problem) {
 		problems = append(problems, s.server.where+": "+problem)
+	}
+	if text := s.server.clock.jumpText(); text != "" {
+		problems = append(problems, text+": "+jumpFix)
 	}
 	problems = append(problems, s.lasting()...)
 	h.Problem = strings.Join(problems, "; ")

@@ -64,6 +64,9 @@ const (
 	nodeExpires    = 5 * time.Second
 )
 
+// clock is in the slot of the epoch: the shard whose clock counts has it.
+func (k keys) clock() string { return k.namespace + ":{" + k.epoch() + "}:clock" }
+
 // plain reports whether a byte needs no escaping in a key.
 func plain(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '.' || c == '-'

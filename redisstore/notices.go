@@ -19,7 +19,8 @@ const (
 )
 
 // A notice tells the other nodes that somebody has changed something: "row <channel> <user>
-// <instance>" or "policy <name> <instance>". IDs are escaped, and the instance is the sender's.
+// <instance>", "policy <name> <instance>" or "clock <instance>". IDs are escaped, and the instance
+// is the sender's.
 
 // notices sends notices to the other nodes, and receives theirs.
 type notices struct {
@@ -27,10 +28,16 @@ type notices struct {
 	changes  chan string   // names of documents, see Store.Changes
 	missed   atomic.Bool   // changes had no room
 	relisten chan struct{} // another server may have the epoch now
+	look     chan struct{} // another node has changed the record of the clock
+
+	// Only listen uses the following fields, see checkJump.
+
+	jump, record string
+	healed       time.Time
 }
 
 func newNotices(s *server) *notices {
-	return &notices{server: s, changes: make(chan string, maxChanges), relisten: make(chan struct{}, 1)}
+	return &notices{server: s, changes: make(chan string, maxChanges), relisten: make(chan struct{}, 1), look: make(chan struct{}, 1)}
 }
 
 // publishRows sends notices for the swaps with Notify that have happened, or may have. A notice
@@ -99,6 +106,9 @@ func (n *notices) receive(guard shared.Guard, text string) {
 			n.changedDocument(name)
 			return
 		}
+	case fields[0] == "clock" && len(fields) == 2:
+		signal(n.look)
+		return
 	}
 	n.invalidateAll(guard)
 }
@@ -107,6 +117,7 @@ func (n *notices) receive(guard shared.Guard, text string) {
 // connection.
 func (n *notices) listen(ctx context.Context, guard shared.Guard) {
 	for ctx.Err() == nil {
+		n.server.clock.wake()
 		if n.server.breaker.away.Load() == nil {
 			if err := n.subscribe(ctx, guard); err != nil && ctx.Err() == nil {
 				n.server.options.Logger.Debug("redisstore: the subscription has ended", "problem", err)
@@ -117,9 +128,11 @@ func (n *notices) listen(ctx context.Context, guard shared.Guard) {
 }
 
 // listenAgain makes listen subscribe again.
-func (n *notices) listenAgain() {
+func (n *notices) listenAgain() { signal(n.relisten) }
+
+func signal(to chan struct{}) {
 	select {
-	case n.relisten <- struct{}{}:
+	case to <- struct{}{}:
 	default: // listen knows already
 	}
 }
@@ -140,15 +153,17 @@ func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 		return err
 	}
 	n.invalidateAll(guard) // changes before the subscription weren't noticed
-	if err := d.measure(opening); err != nil {
+	if err := n.synchronise(opening, d); err != nil {
 		return err
 	}
+	n.checkJump(guard)
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
 	measured := time.Now()
 	for {
 		select {
 		case <-ticker.C:
+		case <-n.look:
 		case <-n.relisten:
 			return nil
 		case err := <-broken:
@@ -159,21 +174,23 @@ func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 		if err := n.tick(ctx, d, &measured); err != nil {
 			return err
 		}
+		n.checkJump(guard)
 	}
 }
 
-// tick checks that the connection and the clock are still good, and measures the clock every 10 s,
-// or at once if a clock has jumped.
+// tick checks that the connection and the clock are still good. It measures the clock every 10 s,
+// and at once if a clock has jumped or another node says so.
 func (n *notices) tick(ctx context.Context, d *dedicated, measured *time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
-	one, err := d.time(ctx)
+	one, record, err := d.look(ctx)
 	if err != nil {
 		return err
 	}
-	if time.Since(*measured) < measureEvery && !n.server.clock.contradicts(one) {
+	c := &n.server.clock
+	if time.Since(*measured) < measureEvery && !c.contradicts(one) && record == c.record() {
 		return nil
 	}
 	*measured = time.Now()
-	return d.measure(ctx)
+	return n.synchronise(ctx, d)
 }

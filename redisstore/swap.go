@@ -115,7 +115,7 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 		b, from, to := s.server.keys.appendRow(room[:0], row)
 		end := len(b)
 		if !row.Until.IsZero() {
-			b = strconv.AppendInt(b, expiry(row.Until), 10)
+			b = strconv.AppendInt(b, expiry(row.Until.Add(max(0, s.server.clock.jump()))), 10)
 		}
 		text := string(b)
 		if i > 0 && text[from:to] != slot && s.server.address.kind == cluster {
@@ -137,7 +137,7 @@ func (s *Store) misplace(key, other string) error {
 	return fmt.Errorf("redisstore: %s and %s: %s", key, other, s.server.options.misplaced())
 }
 
-// expiry returns when a row may be deleted, in Unix milliseconds.
+// expiry returns when a row may be deleted, in Unix milliseconds of the server's clock.
 func expiry(until time.Time) int64 {
 	return max(1, until.Add(rowMargin+time.Millisecond-1).UnixMilli())
 }

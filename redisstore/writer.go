@@ -185,8 +185,7 @@ func (w *writer) compareAndSet(ctx context.Context, key, was, is string, expires
 	defer cancel()
 	c := &change{keys: []string{key}, was: []string{was}, is: []string{is}, until: []string{""}}
 	if expires > 0 {
-		now, _ := w.server.clock.now()
-		c.until[0] = strconv.FormatInt(now.Add(expires).UnixMilli(), 10)
+		c.until[0] = strconv.FormatInt(w.server.clock.server().Add(expires).UnixMilli(), 10)
 	}
 	w.apply(ctx, []*change{c})
 	switch {

@@ -17,7 +17,10 @@ type Health struct {
 
 	RoundTrip time.Duration `json:"round_trip_ns,omitempty"` // the fastest at the last measurement of the clock
 	Offset    time.Duration `json:"offset_ns,omitempty"`     // the server's clock minus this machine's
-	Skew      time.Duration `json:"skew_ns,omitempty"`       // the maximum difference between the clocks of two nodes; see Store
+	// Jump is how far the server's clock has jumped. The nodes' time goes on as before, and follows
+	// slowly if the jump lasts; Jump is 0 when it has followed.
+	Jump time.Duration `json:"jump_ns,omitempty"`
+	Skew time.Duration `json:"skew_ns,omitempty"` // the maximum difference between the clocks of two nodes; see Store
 
 	Nodes  int    `json:"live_nodes,omitempty"` // including this one; 0 before they are known
 	Server string `json:"server,omitempty"`     // for example "valkey 8.1.1"; empty if it was never reached
