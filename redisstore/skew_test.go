@@ -2,17 +2,18 @@ package redisstore
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync"
-	"sync/atomic"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -90,7 +91,7 @@ func (s *skewedServer) ahead() time.Duration {
 	return time.Until(time.Unix(seconds, 0)).Round(time.Second)
 }
 
-func startSkewed(t *testing.T) *skewedServer {
+func startSkewed(t *testing.T, args ...string) *skewedServer {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it needs a C compiler")
@@ -109,7 +110,8 @@ func startSkewed(t *testing.T) *skewedServer {
 	must(t, err)
 	t.Cleanup(func() { syscall.Munmap(page) })
 	s := &skewedServer{page: page}
-	s.redisServer = startServer(t, "env", "SKEW="+file, "LD_PRELOAD="+library, "redis-server", "--save", "", "--appendonly", "no")
+	args = append([]string{"SKEW=" + file, "LD_PRELOAD=" + library, "redis-server", "--save", "", "--appendonly", "no"}, args...)
+	s.redisServer = startServer(t, "env", args...)
 	return s
 }
 
@@ -137,50 +139,220 @@ func TestGuards_ServerClockOff(t *testing.T) {
 	}
 }
 
-// While the server's clock jumps, no message is lost or counted twice: nobody gets more than the
-// burst, because nothing is refilled in the longest jump.
+// Time goes on as before when the server's clock jumps and jumps back: each verdict of one, two or
+// three nodes is that of one Guard at the same times. A node that starts after the jump agrees.
 func TestGuards_ServerClockJumps(t *testing.T) {
 	t.Parallel()
 	r := startSkewed(t)
-	policy := enforced(chatguard.TokenBucketLimit("burst", 5, 1000*time.Hour))
-	nodes := startNodes(t, r.URL(), 2, policy, Options{}, shared.Exact)
-	const users = 200
-	var allowed [users]atomic.Int64
-	round := func() {
-		var wg sync.WaitGroup
-		for i, n := range nodes {
-			wg.Go(func() {
-				for u := range users {
-					if v := n.check(t, strconv.Itoa((u+i)%users), time.Time{}); v.Degraded {
-						t.Error("a message was decided without the server")
-					} else if v.Allowed {
-						allowed[(u+i)%users].Add(1)
+	policy := enforced(chatguard.TokenBucketLimit("burst", 3, 100*time.Second), chatguard.DailyWindowLimit("daily", 300))
+	var groups []*nodeGroup
+	for n := 1; n <= 3; n++ {
+		opts := Options{Namespace: fmt.Sprint("n", n)}
+		groups = append(groups, &nodeGroup{nodes: startNodes(t, r.URL(), n, policy, opts, shared.Exact), alone: alone(t, policy), opts: opts})
+	}
+	for i, jump := range []time.Duration{-45 * time.Second, -5 * time.Minute, 5 * time.Minute, 2 * time.Hour} {
+		for _, ahead := range []time.Duration{jump, 0} {
+			r.set(ahead)
+			for _, g := range groups {
+				g.round(t, fmt.Sprint(jump, ahead), i)
+				for _, n := range g.nodes {
+					eventually(t, fmt.Sprintf("all nodes see a jump of %v", ahead), func() bool {
+						return (n.store.Health().Jump - ahead).Abs() < tolerance
+					})
+					if problem := n.store.Health().Problem; (ahead != 0) != strings.Contains(problem, "the server's clock has jumped by ") {
+						t.Errorf("a jump of %v: %q", ahead, problem)
 					}
 				}
-			})
-		}
-		wg.Wait()
-	}
-	for i, ahead := range []time.Duration{0, 5 * time.Second, -time.Hour, time.Hour} {
-		r.set(ahead)
-		round()
-		if i == 0 {
-			continue
-		}
-		eventually(t, "the nodes follow the server's clock", func() bool {
-			for _, n := range nodes {
-				now, _ := n.store.Clock()
-				if off := time.Until(now) - ahead; off > time.Second || off < -time.Second {
-					return false
-				}
+				g.round(t, fmt.Sprint(jump, ahead), i)
+				late := open(t, r.URL(), g.opts)
+				g.compareClocks(t, late)
+				late.Close()
 			}
-			return true
-		})
-		round()
+		}
 	}
-	for u := range allowed {
-		if got := allowed[u].Load(); got != 5 {
-			t.Errorf("user %d: %d messages are allowed, want 5", u, got)
+}
+
+// tolerance is how wrong clocks may be on a busy machine. Jumps in tests are longer.
+const tolerance = 20 * time.Second
+
+// nodeGroup is some nodes of a namespace, and one Guard that does the same alone.
+type nodeGroup struct {
+	nodes []node
+	alone node
+	opts  Options
+	sent  int
+	last  time.Time // the last message's time
+	began time.Time // when it was sent
+}
+
+// round sends messages, and checks that each verdict is right, and that time goes on.
+func (g *nodeGroup) round(t *testing.T, what string, user int) {
+	t.Helper()
+	for range 2 * len(g.nodes) {
+		n := g.nodes[g.sent%len(g.nodes)]
+		id := strconv.Itoa((user + g.sent) % 5)
+		began := time.Now()
+		v := n.check(t, id, time.Time{})
+		if want := g.alone.check(t, id, v.At); v.Degraded || v.Allowed != want.Allowed {
+			t.Errorf("%s, message %d: %+v, want %+v", what, g.sent, v, want)
+		}
+		if passed := v.At.Sub(g.last); g.sent > 0 && (passed < -tolerance || passed > time.Since(g.began)+tolerance) {
+			t.Errorf("%s, message %d: time has jumped by %v", what, g.sent, passed)
+		}
+		g.sent, g.last, g.began = g.sent+1, v.At, began
+	}
+}
+
+// compareClocks checks that the time of a node that has just started is that of the others.
+func (g *nodeGroup) compareClocks(t *testing.T, s *Store) {
+	t.Helper()
+	before, skew := g.nodes[0].store.Clock()
+	now, other := s.Clock()
+	after, _ := g.nodes[0].store.Clock()
+	if worst := max(skew, other); now.Before(before.Add(-worst)) || now.After(after.Add(worst)) {
+		t.Errorf("the clocks of two nodes show %v and %v, with a skew of %v", before, now, worst)
+	}
+}
+
+// A jump of the server's clock is logged with its end, and named by Diagnose. What the server has
+// deleted too early is healed, and rows and records written since expire by the server's clock.
+func TestGuards_ServerClockAhead(t *testing.T) {
+	t.Parallel()
+	r := startSkewed(t)
+	var log waittest.Output
+	policy := enforced(chatguard.TokenBucketLimit("burst", 2, 200*time.Second))
+	opts := Options{Node: "ahead", Logger: logTo(&log), Interval: 20 * time.Millisecond}
+	n := startNodes(t, r.URL(), 1, policy, opts, shared.Exact)[0]
+	n.check(t, "7", time.Time{})
+	key := "cg1:{u:7}:c:lobby"
+	stored := func() bool {
+		count, err := r.must("EXISTS", key).AsInt64()
+		return err == nil && count == 1
+	}
+	if !stored() {
+		t.Fatal("the row isn't stored")
+	}
+	const ahead = 5 * time.Minute
+	r.set(ahead)
+	eventually(t, "the row is restored", func() bool { return n.store.Health().Jump > 0 && stored() })
+	left, err := r.must("PTTL", key).AsInt64()
+	if most := (200*time.Second + rowMargin).Milliseconds(); err != nil || left > most || left <= rowMargin.Milliseconds() {
+		t.Errorf("the row expires in %d ms, want up to %d (%v)", left, most, err)
+	}
+	if offset := n.store.Health().Offset; (offset - ahead).Abs() > tolerance {
+		t.Errorf("the server's clock is %v ahead, want %v", offset, ahead)
+	}
+	if _, done, err := n.store.writer.compareAndSet(t.Context(), "cg1:short", "", "1", time.Hour); err != nil || !done {
+		t.Error(done, err)
+	}
+	if left, err := r.must("PTTL", "cg1:short").AsInt64(); err != nil || (time.Duration(left)*time.Millisecond-time.Hour).Abs() > patience {
+		t.Errorf("a record expires in %d ms, want an hour (%v)", left, err)
+	}
+	doctor := open(t, r.URL(), Options{})
+	f := wantFinding(t, doctor, "clock", Warning, "the server's clock has jumped by +5m0s: time goes on as before, and follows slowly from ")
+	if f.Fix != jumpFix {
+		t.Errorf("%+v", f)
+	}
+	r.set(0)
+	eventually(t, "the jump has ended", func() bool { return n.store.Health().Jump == 0 && n.store.Health().Problem == "" })
+	eventually(t, "the jump and its end are logged", func() bool {
+		text := log.String()
+		return strings.Contains(text, "has jumped by +5m0s") && strings.Contains(text, "time is that of the server's clock again")
+	})
+}
+
+// A failover to a server with another clock is a jump.
+func TestSentinel_OtherClock(t *testing.T) {
+	t.Parallel()
+	first := startRedis(t, "--repl-diskless-sync-delay", "0")
+	second := startSkewed(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(first.Port))
+	const ahead = 5 * time.Minute
+	second.set(ahead)
+	eventually(t, "the replica follows", func() bool {
+		return strings.Contains(second.text("INFO", "replication"), "master_link_status:up")
+	})
+	watcher := startSentinel(t, first)
+	policy := enforced(chatguard.DailyWindowLimit("daily", 3))
+	g := &nodeGroup{nodes: startNodes(t, "redis+sentinel://"+watcher.Addr()+"/main", 2, policy, Options{}, shared.Exact), alone: alone(t, policy)}
+	g.round(t, "before", 0)
+	eventually(t, "the Sentinel promotes the replica", func() bool {
+		return watcher.do("SENTINEL", "FAILOVER", "main").Error() == nil
+	})
+	for _, n := range g.nodes {
+		eventually(t, "the node sees the other clock", func() bool { return (n.store.Health().Jump - ahead).Abs() < tolerance })
+	}
+	now, _ := g.nodes[0].store.Clock()
+	if off := time.Until(now); off.Abs() > tolerance {
+		t.Errorf("time has jumped by %v", off)
+	}
+	g.compareClocks(t, g.nodes[1].store)
+}
+
+// The record of corrections is stored again if it was lost, and replaced if another program has
+// written it. A key of another type is named. Time goes on in all cases.
+func TestClock_StoredRecord(t *testing.T) {
+	t.Parallel()
+	r := startSkewed(t)
+	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
+	run(t, a, &fakeGuard{})
+	run(t, b, &fakeGuard{})
+	const jump = -5 * time.Minute
+	key := a.server.keys.clock()
+	r.set(jump)
+	same := func() bool {
+		record := a.server.clock.record()
+		return record != "" && record == b.server.clock.record() && record == r.text("GET", key)
+	}
+	eventually(t, "both nodes have the same record", same)
+	record := r.text("GET", key)
+	for name, harm := range map[string][]string{"lost": {"FLUSHALL"}, "deleted": {"DEL", key}, "garbage": {"SET", key, "hello"}} {
+		r.must(harm...)
+		eventually(t, name+": the record is stored again", same)
+		if now := r.text("GET", key); now != record {
+			t.Errorf("%s: the record is %q, and was %q", name, now, record)
+		}
+	}
+	r.must("DEL", key)
+	r.must("RPUSH", key, "x")
+	eventually(t, "the other program is named", func() bool {
+		r.must("DEL", key)
+		r.must("RPUSH", key, "x")
+		return strings.Contains(a.Health().Problem, "another program uses keys that begin with cg1") && strings.Contains(b.Health().Problem, "another program")
+	})
+	for _, s := range []*Store{a, b} {
+		if got := s.Health().Jump; (got - jump).Abs() > tolerance {
+			t.Errorf("the jump is %v, want %v", got, jump)
+		}
+	}
+	r.must("DEL", key)
+	eventually(t, "the record is stored again", same)
+}
+
+// If a node's own clock jumps, only this node follows the server's clock.
+func TestClock_NodeJumps(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	var stores []*Store
+	for i := range 3 {
+		s := open(t, r.URL(), Options{Node: fmt.Sprint("n", i)})
+		s.server.clock.asleep = nil
+		s.server.clock.began -= int64(settled)
+		run(t, s, &fakeGuard{})
+		stores = append(stores, s)
+	}
+	eventually(t, "all nodes run", func() bool { return stores[0].Health().Nodes == 3 && stores[2].Health().Nodes == 3 })
+	jumping := stores[0]
+	for change := int64(1); change < 4; change += 2 {
+		jumping.server.clock.slept.Add(int64(-5 * time.Minute)) // as if the machine had been suspended unnoticed
+		eventually(t, "the node's correction is denied", func() bool {
+			k := jumping.server.clock.reading.Load().correction
+			return k.denied && k.change > change && stores[1].server.clock.record() == k.String() && stores[2].server.clock.record() == k.String()
+		})
+		for _, s := range stores {
+			now, _ := s.Clock()
+			if off := time.Until(now); off.Abs() > tolerance || s.Health().Jump != 0 || s.Health().Problem != "" {
+				t.Errorf("the time is off by %v, %+v", off, s.Health())
+			}
 		}
 	}
 }

@@ -28,6 +28,7 @@ func (n *Node) registerMetrics(set *metrics.Set) {
 		"chatguard_shared_round_trip_seconds":             health(func(h shared.Health) float64 { return h.RoundTrip.Seconds() }),
 		"chatguard_shared_clock_offset_seconds":           health(func(h shared.Health) float64 { return h.Offset.Seconds() }),
 		"chatguard_shared_clock_error_seconds":            health(func(h shared.Health) float64 { return h.Skew.Seconds() / 2 }),
+		"chatguard_shared_clock_jump_seconds":             health(func(h shared.Health) float64 { return h.Jump.Seconds() }),
 		`chatguard_shared_swaps_total{result="done"}`:     sharing(func(s shared.Counts) int64 { return s.Swaps }),
 		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s shared.Counts) int64 { return s.Conflicts }),
 		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(n.store.Stats().Repeated) },

@@ -70,6 +70,7 @@ var families = map[string]family{
 	"chatguard_shared_round_trip_seconds":         {"gauge", "Fastest recent round trip to the shared store."},
 	"chatguard_shared_clock_offset_seconds":       {"gauge", "The shared store's clock minus this machine's."},
 	"chatguard_shared_clock_error_seconds":        {"gauge", "Half the maximum difference between the clocks of two nodes."},
+	"chatguard_shared_clock_jump_seconds":         {"gauge", "How far the shared store's clock has jumped; 0 when the nodes' time has followed."},
 	"chatguard_shared_swaps_total":                {"counter", "Swaps of rows: done; conflict: another node was faster; again: repeated, because a reply was lost; error: refused, or not answered."},
 	"chatguard_shared_swap_duration_seconds":      {"histogram", "Duration of calls of the shared store that swap rows."},
 	"chatguard_shared_exchange_duration_seconds":  {"histogram", "Duration of the exchanges with the shared store."},
