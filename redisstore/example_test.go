@@ -127,8 +127,8 @@ func ExampleStore_Health() {
 	if !health.Up {
 		fmt.Println(health.Problem)
 	} else {
-		log.Printf("%s since %s, refusing %t, %d nodes, round trip %s, clock %s±%s, IFEQ %t",
-			health.Server, health.Since, health.Refusing, health.Nodes, health.RoundTrip, health.Offset, health.Skew/2, health.IfEqual)
+		log.Printf("%s since %s, refusing %t, %d nodes, round trip %s, clock %s±%s, jump %s, IFEQ %t",
+			health.Server, health.Since, health.Refusing, health.Nodes, health.RoundTrip, health.Offset, health.Skew/2, health.Jump, health.IfEqual)
 	}
 	// Output:
 	// 127.0.0.1:1: connection refused: is the server running and reachable?

@@ -1,13 +1,10 @@
 package redisstore
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/chatguard/chatguard/shared"
 )
 
 const (
@@ -221,60 +218,3 @@ func (c *clock) jumpText() string {
 
 // clockTime formats a time of day for people.
 func clockTime(t time.Time) string { return t.UTC().Format("15:04 UTC") }
-
-// maxRecords is how often synchronise tries to store a record that others change at the same time.
-const maxRecords = 3
-
-// synchronise measures the clock, and stores the record of corrections if this node has a newer one.
-// If the server refuses that, the node goes on with its own, and tries again each second.
-func (n *notices) synchronise(ctx context.Context, d *dedicated) error {
-	for range maxRecords {
-		next, stored, err := d.measure(ctx)
-		if err != nil {
-			return err
-		}
-		record := n.server.clock.follow(next, stored)
-		if record == stored {
-			return nil
-		}
-		now, err := d.swapRecord(ctx, stored, record)
-		switch {
-		case err != nil && replyCode(err) == "":
-			return err
-		case err != nil:
-			n.server.options.Logger.Debug("redisstore: the correction of the server's clock can't be stored", "problem", n.server.refused(err))
-			return nil
-		case now == record:
-			n.askForLook(ctx)
-			return nil
-		}
-	}
-	return nil
-}
-
-// askForLook makes the other nodes look at the clock at once. They do so each second anyway.
-func (n *notices) askForLook(ctx context.Context) {
-	if err := n.publish(ctx, []string{"clock " + n.server.instance}); err != nil {
-		n.server.options.Logger.Debug("redisstore: other nodes see a change of the clock a second later", "problem", err)
-	}
-}
-
-// checkJump logs a jump of the server's clock and its end, and heals the rows that it deletes: those
-// that expire too early by a clock that is ahead. It heals again each minute, because rows that were
-// written before the jump go on to expire.
-func (n *notices) checkJump(guard shared.Guard) {
-	problem, record := n.server.clock.jumpText(), n.server.clock.record()
-	if problem != n.jump {
-		if problem != "" {
-			n.server.options.Logger.Warn("redisstore: the server's clock isn't followed", "address", n.server.where, "problem", problem, "fix", jumpFix)
-		} else {
-			n.server.options.Logger.Info("redisstore: time is that of the server's clock again", "address", n.server.where)
-		}
-	}
-	ahead := n.server.clock.jump() > rowMargin && time.Since(n.healed) >= time.Minute
-	if record != n.record || ahead {
-		n.healed = time.Now()
-		guard.Heal()
-	}
-	n.jump, n.record = problem, record
-}
