@@ -114,6 +114,44 @@ func TestClock_Contradicts(t *testing.T) {
 	}
 }
 
+// TestClock_Suspended checks that time goes on while the machine is suspended, although the
+// monotonic clock stands still.
+func TestClock_Suspended(t *testing.T) {
+	c, slept := &clock{}, int64(0)
+	c.start(time.Now())
+	if c.asleep != nil && c.asleep() != 0 {
+		t.Errorf("the machine was suspended for %v", time.Duration(c.asleep()))
+	}
+	c.asleep = func() int64 { return slept }
+	c.follow(reading{at: c.local(), err: second}, "")
+	c.wake()
+	for _, slept = range []int64{3600 * second, 3599 * second} { // the second one is measured too short
+		c.wake()
+		if now, _ := c.now(); time.Until(now) < 50*time.Minute {
+			t.Errorf("time has stood still: it is %v from now", time.Until(now))
+		}
+		at := c.local()
+		if c.contradicts(sample{sent: at, received: at, server: c.wall + at}) {
+			t.Error("the server's clock seems to have jumped")
+		}
+	}
+}
+
+// TestClock_Offset checks that the offset is the difference from this machine's clock, even if that
+// was set after start.
+func TestClock_Offset(t *testing.T) {
+	c := &clock{}
+	if got := c.offset(); got != 0 {
+		t.Errorf("the offset is %v before the first measurement", got)
+	}
+	c.start(time.Now())
+	c.wall -= 3600 * second // the clock was an hour behind at start
+	c.follow(reading{at: c.local(), target: 3600 * second}, "")
+	if got := c.offset(); got.Abs() > time.Minute {
+		t.Errorf("the offset is %v, want 0", got)
+	}
+}
+
 // TestClock_Server checks that nodes use the server's clock.
 func TestClock_Server(t *testing.T) {
 	_, s := startStore(t, Options{})

@@ -333,8 +333,9 @@ func TestClock_NodeJumps(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
 	var stores []*Store
-	for i := range 3 {
-		s := open(t, r.URL(), Options{Node: fmt.Sprint("n", i)})
+	var logs [3]waittest.Output
+	for i := range logs {
+		s := open(t, r.URL(), Options{Node: fmt.Sprint("n", i), Logger: logTo(&logs[i])})
 		s.server.clock.asleep = nil
 		s.server.clock.began -= int64(settled)
 		run(t, s, &fakeGuard{})
@@ -353,6 +354,14 @@ func TestClock_NodeJumps(t *testing.T) {
 			if off := time.Until(now); off.Abs() > tolerance || s.Health().Jump != 0 || s.Health().Problem != "" {
 				t.Errorf("the time is off by %v, %+v", off, s.Health())
 			}
+		}
+	}
+	for i := range logs {
+		own := func() bool { return strings.Contains(logs[i].String(), "this machine's clock has jumped") }
+		if i == 0 {
+			eventually(t, "the node logs the jump", own)
+		} else if own() || strings.Contains(logs[i].String(), "the server's clock") {
+			t.Errorf("node %d logs a jump: %s", i, logs[i].String())
 		}
 	}
 }

@@ -44,20 +44,23 @@ func (n *notices) askForLook(ctx context.Context) {
 	}
 }
 
-// checkJump logs a jump of the server's clock and its end, and heals the rows that it deletes: those
-// that expire too early by a clock that is ahead. It heals again each minute, because rows that were
-// written before the jump go on to expire.
+// checkJump logs a jump of the server's clock and its end, or one of this machine's clock. It heals
+// the rows that a clock that is ahead deletes too early, and does so again each minute, because rows
+// that were written before the jump go on to expire.
 func (n *notices) checkJump(guard shared.Guard) {
 	problem, record := n.server.clock.jumpText(), n.server.clock.record()
-	if problem != n.jump {
-		if problem != "" {
-			n.server.options.Logger.Warn("redisstore: the server's clock isn't followed", "address", n.server.where, "problem", problem, "fix", jumpFix)
-		} else {
-			n.server.options.Logger.Info("redisstore: time is that of the server's clock again", "address", n.server.where)
-		}
+	was, _ := parseCorrection(n.record)
+	now, _ := parseCorrection(record)
+	log := n.server.options.Logger
+	switch {
+	case now.denied && distance(now.by, was.by) > int64(stepFrom):
+		log.Warn("redisstore: this machine's clock has jumped: other nodes say that the server's hasn't", "address", n.server.where)
+	case problem != "" && problem != n.jump:
+		log.Warn("redisstore: the server's clock isn't followed", "address", n.server.where, "problem", problem, "fix", jumpFix)
+	case problem == "" && n.jump != "":
+		log.Info("redisstore: time is that of the server's clock again", "address", n.server.where)
 	}
-	ahead := n.server.clock.jump() > rowMargin && time.Since(n.healed) >= time.Minute
-	if record != n.record || ahead {
+	if ahead := n.server.clock.jump() > rowMargin; record != n.record || ahead && time.Since(n.healed) >= time.Minute {
 		n.healed = time.Now()
 		guard.Heal()
 	}
