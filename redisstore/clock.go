@@ -91,12 +91,16 @@ func (c *clock) now() (now time.Time, skew time.Duration) {
 	if r == nil {
 		return time.Unix(0, c.wall+at), maxSkew
 	}
-	now = time.Unix(0, r.correction.apply(c.wall+at+r.offset(at)))
+	return time.Unix(0, r.correction.apply(c.wall+at+r.offset(at))), r.skewAt(at, c.others.Load())
+}
+
+// skewAt returns how far the clocks of two nodes may differ at a local time, if others is the
+// largest error of another node.
+func (r *reading) skewAt(at, others int64) time.Duration {
 	if at < r.unsure {
-		return now, maxSkew
+		return maxSkew
 	}
-	worst := max(r.errorAt(at), c.others.Load())
-	return now, max(minSkew, min(maxSkew, time.Duration(2*worst)))
+	return max(minSkew, min(maxSkew, time.Duration(2*max(r.errorAt(at), others))))
 }
 
 // error returns how far the clock may be from the server's now.

@@ -125,11 +125,14 @@ func TestClock_Suspended(t *testing.T) {
 	c.asleep = func() int64 { return slept }
 	c.follow(reading{at: c.local(), err: second}, "")
 	c.wake()
+	var last time.Time
 	for _, slept = range []int64{3600 * second, 3599 * second} { // the second one is measured too short
 		c.wake()
-		if now, _ := c.now(); time.Until(now) < 50*time.Minute {
-			t.Errorf("time has stood still: it is %v from now", time.Until(now))
+		now, _ := c.now()
+		if time.Until(now) < 50*time.Minute || now.Before(last) {
+			t.Errorf("time has stood still or goes back: it is %v from now", time.Until(now))
 		}
+		last = now
 		at := c.local()
 		if c.contradicts(sample{sent: at, received: at, server: c.wall + at}) {
 			t.Error("the server's clock seems to have jumped")
@@ -149,6 +152,10 @@ func TestClock_Offset(t *testing.T) {
 	c.follow(reading{at: c.local(), target: 3600 * second}, "")
 	if got := c.offset(); got.Abs() > time.Minute {
 		t.Errorf("the offset is %v, want 0", got)
+	}
+	c.follow(reading{at: c.local(), target: 3601 * second}, "") // which is slewed
+	if now, _ := c.now(); time.Until(now) > time.Second/2 {
+		t.Errorf("time has jumped by %v", time.Until(now))
 	}
 }
 

@@ -130,6 +130,23 @@ func TestClock_ServerJumps(t *testing.T) {
 	}
 }
 
+// TestClock_JumpsBack checks that no correction stays if the server's clock jumps back nearly to
+// where it was. The rest is slewed.
+func TestClock_JumpsBack(t *testing.T) {
+	w := newClockWorld(t)
+	n := w.start(0)
+	w.ahead = -45 * second
+	w.pass(1, false)
+	w.ahead = second / 2
+	w.pass(1, false)
+	if k := n.reading.Load().correction; k.by != 0 || k.change != 2 {
+		t.Errorf("the correction is %q", k)
+	}
+	w.want("back", 0, 0)
+	w.pass(100, false)
+	w.want("slewed", time.Second/2, 0)
+}
+
 // TestClock_FollowsJump checks that the nodes' time follows a jump that lasts: not for ten minutes,
 // then slowly, at most for a day, or at once if the jump was larger than an hour. It never goes back
 // unless it follows at once. Nodes that start meanwhile agree.
@@ -183,7 +200,7 @@ func TestClock_OwnJump(t *testing.T) {
 			w.pass(20, false)
 			w.jumpOf(w.nodes[0], jump)
 			w.look(w.nodes[0])
-			if skew := w.nodes[0].skewAt(w.local(w.nodes[0])); skew != maxSkew {
+			if skew := w.nodes[0].reading.Load().skewAt(w.local(w.nodes[0]), 0); skew != maxSkew {
 				t.Errorf("the node is sure: skew %v", skew)
 			}
 			for _, n := range w.nodes[1:] {
@@ -201,15 +218,6 @@ func TestClock_OwnJump(t *testing.T) {
 			w.want("the server's jump", 0, 300*time.Second)
 		}
 	}
-}
-
-// skewAt returns what now returns at a local time.
-func (n *clockNode) skewAt(at int64) time.Duration {
-	r := n.reading.Load()
-	if at < r.unsure {
-		return maxSkew
-	}
-	return max(minSkew, time.Duration(2*r.errorAt(at)))
 }
 
 // TestClock_JustStarted checks that a node that started after the jump of the server's clock, and
@@ -271,7 +279,11 @@ func TestClock_Record(t *testing.T) {
 	w.look(w.nodes[0])
 	winner := w.record
 	w.record = before
+	w.now += 1e6
 	w.look(w.nodes[1])
+	if w.record == winner {
+		t.Fatal("both nodes have the same record")
+	}
 	w.record = winner
 	w.pass(1, true)
 	if w.record != winner {
@@ -316,7 +328,7 @@ func TestClock_Jumps(t *testing.T) {
 			// A jump that lasts is followed slowly. What is left of it may be slewed by each node.
 			now, skew := w.time(w.nodes[0]), time.Duration(0)
 			for _, n := range w.nodes {
-				skew = max(skew, n.skewAt(w.local(n)))
+				skew = max(skew, n.reading.Load().skewAt(w.local(n), 0))
 			}
 			if moved := (now - last).Abs(); moved > skew+time.Duration(w.now-began)/20 {
 				t.Fatalf("time moves by %v in %v, with a skew of %v; record %q", moved, time.Duration(w.now-began), skew, w.record)

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard/shared"
 )
@@ -58,4 +59,45 @@ func TestNotices_Gap(t *testing.T) {
 		text, _ := r.must("GET", "cg1:format").ToString()
 		return text == "1"
 	})
+}
+
+// TestNotices_Clock checks that a node looks at the clock when another one says so, and not at its
+// own notice.
+func TestNotices_Clock(t *testing.T) {
+	n := newNotices(&server{instance: "me"})
+	guard := &fakeGuard{}
+	n.receive(guard, "clock me")
+	if len(n.look) != 0 {
+		t.Error("the node follows its own notice")
+	}
+	n.receive(guard, "clock other")
+	n.receive(guard, "clock other")
+	if len(n.look) != 1 || guard.count(allRows) != 0 {
+		t.Errorf("%d looks, all rows are invalidated %d times", len(n.look), guard.count(allRows))
+	}
+}
+
+// TestNotices_CheckJump checks that rows are healed when the clock jumps and, while it is ahead,
+// again each minute.
+func TestNotices_CheckJump(t *testing.T) {
+	n := newNotices(&server{options: Options{Logger: quiet()}})
+	c, guard := &n.server.clock, &fakeGuard{}
+	c.start(time.Now())
+	c.follow(reading{at: c.local()}, "")
+	healed := func(what string, want int64) {
+		t.Helper()
+		n.checkJump(guard)
+		if n.checkJump(guard); guard.healed.Load() != want {
+			t.Errorf("%s: healed %d times, want %d", what, guard.healed.Load(), want)
+		}
+	}
+	healed("no jump", 0)
+	c.follow(reading{at: c.local(), target: 300 * second}, "")
+	healed("ahead", 1)
+	n.healed = n.healed.Add(-2 * time.Minute)
+	healed("a minute later", 2)
+	c.follow(reading{at: c.local(), target: -300 * second}, "")
+	healed("behind", 3)
+	n.healed = n.healed.Add(-2 * time.Minute)
+	healed("a minute later", 3)
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/shared"
@@ -298,12 +300,30 @@ func TestClock_StoredRecord(t *testing.T) {
 	run(t, b, &fakeGuard{})
 	const jump = -5 * time.Minute
 	key := a.server.keys.clock()
+	told := make(chan string, 100)
+	listener := r.client()
+	defer listener.Close()
+	go listener.Receive(t.Context(), listener.B().Subscribe().Channel(a.server.keys.changes()).Build(), func(m rueidis.PubSubMessage) {
+		told <- m.Message
+	})
+	eventually(t, "the test listens", func() bool {
+		n, err := r.must("PUBLISH", a.server.keys.changes(), "policy x test").AsInt64()
+		return err == nil && n == 3
+	})
 	r.set(jump)
 	same := func() bool {
 		record := a.server.clock.record()
 		return record != "" && record == b.server.clock.record() && record == r.text("GET", key)
 	}
 	eventually(t, "both nodes have the same record", same)
+	eventually(t, "the other node is told", func() bool {
+		select {
+		case notice := <-told:
+			return strings.HasPrefix(notice, "clock ")
+		default:
+			return false
+		}
+	})
 	record := r.text("GET", key)
 	for name, harm := range map[string][]string{"lost": {"FLUSHALL"}, "deleted": {"DEL", key}, "garbage": {"SET", key, "hello"}} {
 		r.must(harm...)
@@ -312,8 +332,8 @@ func TestClock_StoredRecord(t *testing.T) {
 			t.Errorf("%s: the record is %q, and was %q", name, now, record)
 		}
 	}
-	r.must("DEL", key)
-	r.must("RPUSH", key, "x")
+	a.server.clock.foreign.Store(0)
+	b.server.clock.foreign.Store(0)
 	eventually(t, "the other program is named", func() bool {
 		r.must("DEL", key)
 		r.must("RPUSH", key, "x")
