@@ -285,10 +285,11 @@ func TestClock_Record(t *testing.T) {
 		t.Fatal("both nodes have the same record")
 	}
 	w.record = winner
-	w.pass(1, true)
+	w.look(w.nodes[1])
 	if w.record != winner {
 		t.Errorf("%q is stored, want %q", w.record, winner)
 	}
+	w.pass(1, true)
 	w.want("both", 0, 0)
 }
 

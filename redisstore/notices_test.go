@@ -77,6 +77,22 @@ func TestNotices_Clock(t *testing.T) {
 	}
 }
 
+// TestNotices_Tick checks that a node uses a record that another one has stored at its next look.
+func TestNotices_Tick(t *testing.T) {
+	t.Parallel()
+	r, s := startStore(t, Options{})
+	d, err := s.server.dedicate(t.Context())
+	must(t, err)
+	defer d.Close()
+	const record = "5 0 1 not-jumped"
+	r.must("SET", s.server.keys.clock(), record)
+	measured := time.Now()
+	must(t, s.notices.tick(t.Context(), d, &measured))
+	if got := s.server.clock.record(); got != record {
+		t.Errorf("the node uses %q, want %q", got, record)
+	}
+}
+
 // TestNotices_CheckJump checks that rows are healed when the clock jumps and, while it is ahead,
 // again each minute.
 func TestNotices_CheckJump(t *testing.T) {
