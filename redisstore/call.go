@@ -181,6 +181,26 @@ func pause(ctx context.Context, attempt int) bool {
 	return ctx.Err() == nil
 }
 
+// refusedChange is why the server has refused a change.
+type refusedChange struct {
+	problem  string
+	noWrites bool // the server makes no changes at all for now
+}
+
+// refuse is refused for a change. Health has the problem until the server makes a change.
+func (s *server) refuse(err error) error {
+	problem, _ := s.explain.problem(err)
+	s.refusing.Store(&refusedChange{problem, noWrites(replyCode(err))})
+	return errors.New("redisstore: " + problem)
+}
+
+// writes notes that the server has written something, though not what it has refused before.
+func (s *server) writes() {
+	if refused := s.refusing.Load(); refused != nil && refused.noWrites {
+		s.refusing.CompareAndSwap(refused, nil)
+	}
+}
+
 // refused returns the error for a command that the server refuses.
 func (s *server) refused(err error) error {
 	problem, _ := s.explain.problem(err)

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,7 +18,7 @@ import (
 type serverInfo struct {
 	name    string // "valkey 8.1.1"
 	runID   string // changes when the server restarts; empty if it isn't known
-	epoch   string // changes when the data was lost
+	epoch   string // changes when the data was lost; empty if it couldn't be written yet
 	ifEqual bool   // SET has IFEQ
 	made    int64  // how many connections were made when this was found out, or examineAgain
 }
@@ -68,7 +69,9 @@ func (s *server) clientOption() rueidis.ClientOption {
 	}
 }
 
-// examine finds out the server's version and abilities, and the namespace's format and epoch.
+// examine finds out the server's version and abilities, and the namespace's format and epoch. If the
+// server makes no changes for now, such as one whose memory is full, examine uses what is stored, and
+// the next heartbeat examines the server again.
 func (s *server) examine(ctx context.Context) error {
 	found := &serverInfo{made: s.conns.made.Load()}
 	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
@@ -88,26 +91,38 @@ func (s *server) examine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	known := s.known.Load()
+	for _, result := range results {
+		if err := result.Error(); noWrites(replyCode(err)) {
+			s.refuse(err)
+			found.made = examineAgain
+		}
+	}
 	err = results[0].Error()
-	found.ifEqual = err == nil || rueidis.IsRedisNil(err)
-	if code := replyCode(err); code != "" && code != "ERR" {
+	switch code := replyCode(err); {
+	case noWrites(code):
+		found.ifEqual = known != nil && known.ifEqual
+	case code != "" && code != "ERR":
 		return err
+	default:
+		found.ifEqual = err == nil || rueidis.IsRedisNil(err)
 	}
 	format, err := stored(results[1], s.options.Placement.format())
-	if err != nil {
+	if err != nil && !noWrites(replyCode(err)) {
 		return err
 	}
-	if format != s.options.Placement.format() {
+	if err == nil && format != s.options.Placement.format() {
 		return s.otherFormat(format)
 	}
-	if found.epoch, err = stored(results[2], epoch); err != nil {
+	found.epoch, err = stored(results[2], epoch)
+	if err != nil && !noWrites(replyCode(err)) {
 		return err
 	}
 	if found.runID, err = s.runID(ctx); err != nil {
 		found.made = examineAgain
 	}
-	if known := s.known.Load(); found.runID == "" && known != nil && known.epoch == found.epoch {
-		found.runID = known.runID
+	if known != nil {
+		found.keep(known)
 	}
 	s.checkEviction(ctx)
 	s.known.Store(found)
@@ -116,11 +131,19 @@ func (s *server) examine(ctx context.Context) error {
 	return nil
 }
 
+// keep keeps what was known before and isn't known now.
+func (now *serverInfo) keep(before *serverInfo) {
+	now.epoch = cmp.Or(now.epoch, before.epoch)
+	if now.epoch == before.epoch {
+		now.runID = cmp.Or(now.runID, before.runID)
+	}
+}
+
 // differs reports whether the server has restarted, lost its data or was replaced since before was
-// recorded. An unknown run ID says nothing.
+// recorded. An unknown run ID or epoch says nothing.
 func (now *serverInfo) differs(before *serverInfo) bool {
 	restarted := now.runID != "" && before.runID != "" && now.runID != before.runID
-	return restarted || now.epoch != before.epoch
+	return restarted || before.epoch != "" && now.epoch != before.epoch
 }
 
 // restarted reports whether the server differs from the one that the last call saw.

@@ -69,6 +69,19 @@ func passing(code string) bool {
 	return false
 }
 
+// misconfigured reports whether a reply means that the configuration is wrong, here or at the server.
+// Everything else may end by itself, or by what an operator does at the server.
+func misconfigured(code string) bool {
+	switch code {
+	case "WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "CROSSSLOT":
+		return true
+	}
+	return false
+}
+
+// noWrites reports whether a reply means that the server answers, but makes no changes for now.
+func noWrites(code string) bool { return code == "OOM" || code == "MISCONF" }
+
 // reply says in a sentence what a reply means and what to do. It returns false if the reply
 // needs no other words than its own.
 func (e *explainer) reply(code string) (sentence string, ok bool) {
@@ -129,7 +142,7 @@ func (e *explainer) problem(err error) (line string, lasting bool) {
 	case errors.As(err, &refused):
 		line, lasting = refused.text, true
 	case known:
-		line, lasting = sentence, !passing(code)
+		line, lasting = sentence, misconfigured(code)
 	case code != "" && strings.Contains(err.Error(), "DB index"):
 		line, lasting = fmt.Sprintf("the server has no database %d: set a smaller number after the / of the URL", e.address.database), true
 	case code != "":

@@ -13,8 +13,10 @@ import (
 	"testing"
 )
 
-// ifEqualScript does what SET with IFEQ, NX and GET does on newer servers.
-const ifEqualScript = `local old = redis.call('GET', KEYS[1])
+// ifEqualScript does what SET with IFEQ, NX and GET does on newer servers. By its first line, the
+// server refuses it when it would refuse a SET.
+const ifEqualScript = `#!lua
+local old = redis.call('GET', KEYS[1])
 local same = old == ARGV[3]
 if ARGV[2] == 'NX' then same = not old end
 if same then

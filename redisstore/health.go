@@ -27,12 +27,11 @@ func (s *Store) Health() shared.Health {
 		return h
 	}
 	var problems []string
-	refusing := s.writer.refusing.Load()
-	h.Refusing = refusing != nil
-	for _, problem := range []*string{refusing, s.registry.refusing.Load()} {
-		if problem != nil && !slices.Contains(problems, *problem) {
-			problems = append(problems, *problem)
-		}
+	if refused := s.server.refusing.Load(); refused != nil {
+		h.Refusing, problems = true, append(problems, refused.problem)
+	}
+	if problem := s.registry.refusing.Load(); problem != nil && !slices.Contains(problems, *problem) {
+		problems = append(problems, *problem)
 	}
 	if s.recently(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, s.server.options.misplaced())

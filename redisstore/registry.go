@@ -103,6 +103,7 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 		}
 	}
 	r.refusing.Store(nil)
+	r.server.writes()
 	if epoch, _ := results[2].ToString(); epoch != r.server.known.Load().epoch {
 		if err := r.server.examine(ctx); err != nil {
 			return r.notListed(ctx, err)

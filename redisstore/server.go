@@ -40,7 +40,8 @@ type server struct {
 	compared atomic.Pointer[serverInfo] // what restarted has last seen; before that, the first server
 	clock    clock
 	explain  explainer
-	evicting atomic.Pointer[string] // says that the server evicts rows; nil if it doesn't
+	evicting atomic.Pointer[string]        // says that the server evicts rows; nil if it doesn't
+	refusing atomic.Pointer[refusedChange] // the last change, if the server has refused it; otherwise nil
 	deadline atomic.Pointer[deadline]
 
 	background context.Context // ends with close

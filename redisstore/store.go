@@ -34,10 +34,12 @@ type Store struct {
 //
 // A nil opts is the same as the zero Options. If the server can't be reached, Open succeeds, so
 // that a node starts without it: calls fail with an error that wraps [shared.ErrAway], and
-// [Store.Health] says why, until the server answers. Open refuses problems that don't pass by
-// themselves: a wrong password, a database that doesn't exist, a server older than 6.2 or of
-// another kind, an untrusted certificate, a namespace with data of another format, and a connection
-// without TLS to another machine. The error names the server and the fix.
+// [Store.Health] says why, until the server answers. Open also succeeds if the server makes no
+// changes for now, because its memory or disk is full or its primary is missing. Open refuses
+// mistakes of the configuration: a wrong password, missing rights, a database that doesn't exist, a
+// server older than 6.2 or of another kind, an untrusted certificate, a namespace with data of
+// another format or program, and a connection without TLS to another machine. The error names the
+// server and the fix.
 func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	s, err := newStore(url, opts)
 	if err != nil {
@@ -51,6 +53,9 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 		return nil, fmt.Errorf("redisstore: %s: %w", s.server.where, ctx.Err())
 	}
 	if err == nil {
+		if refusing := s.server.refusing.Load(); refusing != nil {
+			s.server.options.Logger.Warn("redisstore: the shared store makes no changes", "problem", refusing.problem)
+		}
 		return s, nil
 	}
 	problem, lasting := s.server.explain.problem(err)

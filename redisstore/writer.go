@@ -15,9 +15,8 @@ import (
 type writer struct {
 	server   *server
 	replicas replicas
-	refusing atomic.Pointer[string] // why the server has refused the last change; nil if it hasn't
-	foreign  atomic.Int64           // when a key last had another type than a row; 0 if never
-	repeated atomic.Int64           // swaps that were sent again
+	foreign  atomic.Int64 // when a key last had another type than a row; 0 if never
+	repeated atomic.Int64 // swaps that were sent again
 }
 
 // apply makes the changes, and returns how long it took, in nanoseconds. All attempts have the time
@@ -155,22 +154,19 @@ func (w *writer) readError(ctx context.Context, c *change, err error, native boo
 	return true
 }
 
-// refuse returns the error of a change that the server refuses. Health has the problem until the
-// server makes a change.
+// refuse returns the error of a change that the server refuses.
 func (w *writer) refuse(err error) error {
-	problem, _ := w.server.explain.problem(err)
-	w.refusing.Store(&problem)
 	if replyCode(err) == "WRONGTYPE" {
 		w.foreign.Store(w.server.since())
 	}
-	return errors.New("redisstore: " + problem)
+	return w.server.refuse(err)
 }
 
 // accepted notes that the server makes changes, if it has made this one. A change that only
 // compares doesn't count, because a server whose memory is full makes it, too.
 func (w *writer) accepted(c *change) {
-	if c.done && w.refusing.Load() != nil && !slices.Equal(c.was, c.is) {
-		w.refusing.Store(nil)
+	if c.done && w.server.refusing.Load() != nil && !slices.Equal(c.was, c.is) {
+		w.server.refusing.Store(nil)
 	}
 }
 
