@@ -132,12 +132,17 @@ func TestShared_StoreAway(t *testing.T) {
 	}
 }
 
-// While the server refuses changes, a node says so, with the fix.
+// While the server refuses changes, a node says so, with the fix, also a node that starts meanwhile.
 func TestShared_MemoryFull(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	node := startSharedRooms(t, server, patience)[0]
-	get := func(path, want string) {
+	nodes := startSharedRooms(t, server, patience)
+	for _, n := range nodes {
+		n.verdict("anna")
+		n.turn("pause", http.StatusOK)
+		n.turn("resume", http.StatusOK)
+	}
+	get := func(node *roomServer, path, want string) {
 		t.Helper()
 		waittest.Until(t, func() bool {
 			node.verdict("anna")
@@ -146,10 +151,16 @@ func TestShared_MemoryFull(t *testing.T) {
 		})
 	}
 	sendCommand(t, server, "CONFIG SET maxmemory 1")
-	get("readyz", "the server's memory is full: raise maxmemory\"],\"status\":\"degraded\"}")
-	get("api/v1/nodes", `"up":true,"refusing":true,`)
+	nodes[1].stop(t)
+	nodes[1].start()
+	for _, node := range nodes {
+		get(node, "readyz", "the server's memory is full: raise maxmemory\"],\"status\":\"degraded\"}")
+		get(node, "api/v1/nodes", `"up":true,"refusing":true,`)
+	}
 	sendCommand(t, server, "CONFIG SET maxmemory 0")
-	get("readyz", `{"status":"ok"}`)
+	for _, node := range nodes {
+		get(node, "readyz", `{"status":"ok"}`)
+	}
 }
 
 // sendCommand sends a command to the server, which must answer OK.
