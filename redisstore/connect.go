@@ -20,6 +20,7 @@ type serverInfo struct {
 	runID   string // changes when the server restarts; empty if it isn't known
 	epoch   string // changes when the data was lost; empty if it couldn't be written yet
 	ifEqual bool   // SET has IFEQ
+	noInfo  bool   // INFO is refused
 	made    int64  // how many connections were made when this was found out, or examineAgain
 }
 
@@ -124,7 +125,7 @@ func (s *server) examine(ctx context.Context) error {
 	if known != nil {
 		found.keep(known)
 	}
-	s.checkEviction(ctx)
+	found.noInfo = !s.checkEviction(ctx)
 	s.known.Store(found)
 	s.explain.examined.Store(true)
 	s.compared.CompareAndSwap(nil, found)

@@ -20,26 +20,36 @@ func evictionText(policy string) string {
 	return "the server evicts rows when its memory is full, and users get new allowances: maxmemory-policy is " + printable(policy)
 }
 
-// checkEviction notes for Health whether the server evicts rows. What was noted before stays if
-// INFO is refused or isn't answered.
-func (s *server) checkEviction(ctx context.Context) {
+// evictionBeats is how many heartbeats are between two checks of the maxmemory-policy. While the
+// server evicts rows, each heartbeat checks it.
+const evictionBeats = 10
+
+// memoryCommand asks what noteEviction reads.
+func memoryCommand(b rueidis.Builder) rueidis.Completed { return b.Info().Section("memory").Build() }
+
+// checkEviction asks whether the server evicts rows. It returns false if INFO is refused.
+func (s *server) checkEviction(ctx context.Context) bool {
 	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Info().Section("memory").Build()}
+		return []rueidis.Completed{memoryCommand(b)}
 	})
+	return err != nil || s.noteEviction(results[0])
+}
+
+// noteEviction notes for Health whether the server evicts rows. It returns false if INFO is refused:
+// then what was noted before stays.
+func (s *server) noteEviction(info rueidis.RedisResult) bool {
+	memory, err := info.ToString()
 	if err != nil {
-		return
-	}
-	memory, err := results[0].ToString()
-	if err != nil {
-		return
+		return false
 	}
 	policy := infoField(memory, "maxmemory_policy")
 	if !evicts(policy) || strings.Trim(infoField(memory, "maxmemory"), "0") == "" {
 		s.evicting.Store(nil)
-		return
+		return true
 	}
 	text := evictionText(policy) + ": " + evictionFix
 	s.evicting.Store(&text)
+	return true
 }
 
 // infoField returns a field of a reply to INFO.

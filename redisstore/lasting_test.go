@@ -43,6 +43,35 @@ func TestHealth_Evicts(t *testing.T) {
 	}
 }
 
+// TestHealth_EvictsLater checks that heartbeats notice a policy that is changed while the node runs,
+// and that one heartbeat notices its end. A node without the right to INFO doesn't ask for it again.
+func TestHealth_EvictsLater(t *testing.T) {
+	t.Parallel()
+	r, s := startStore(t, Options{})
+	beat := func() { must(t, s.registry.heartbeat(t.Context(), &fakeGuard{})) }
+	r.must("CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru")
+	for range evictionBeats {
+		beat()
+	}
+	if p := s.Health().Problem; !strings.Contains(p, "maxmemory-policy is allkeys-lru: set") {
+		t.Errorf("after %d heartbeats: %q", evictionBeats, p)
+	}
+	r.must("CONFIG", "SET", "maxmemory-policy", "noeviction")
+	if beat(); s.Health().Problem != "" {
+		t.Error(s.Health().Problem)
+	}
+	r.must("ACL", "SETUSER", "default", "-info")
+	s = open(t, r.URL(), Options{})
+	beat() // there are new connections, so it examines the server
+	r.must("ACL", "LOG", "RESET")
+	for range evictionBeats {
+		beat()
+	}
+	if denied, err := r.must("ACL", "LOG").ToArray(); err != nil || len(denied) != 0 {
+		t.Errorf("%d entries in the log of what the server has denied, %v", len(denied), err)
+	}
+}
+
 // TestNodes_SameName checks that nodes with one name are all listed and counted, and say so.
 func TestNodes_SameName(t *testing.T) {
 	t.Parallel()

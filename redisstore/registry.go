@@ -28,6 +28,8 @@ type registry struct {
 
 	refusing atomic.Pointer[string] // why the server refuses to list this node; nil if it doesn't
 
+	beats int // how many heartbeats there were; only for Run
+
 	otherPolicy atomic.Pointer[string] // the name of a node with another policy; nil if there is none
 	disagreed   int                    // how many times in a row there was one; only for Run
 }
@@ -87,17 +89,26 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 	if err != nil {
 		return fmt.Errorf("describe this node: %w", err)
 	}
+	r.beats++
+	checksEviction := r.server.evicting.Load() != nil || r.beats%evictionBeats == 0 && !r.server.known.Load().noInfo
 	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{
+		commands := []rueidis.Completed{
 			b.Set().Key(r.server.keys.node(r.id())).Value(string(record)).Px(nodeExpires).Build(),
 			b.Sadd().Key(r.server.keys.nodes()).Member(r.id()).Build(),
 			b.Get().Key(r.server.keys.epoch()).Build(),
 		}
+		if checksEviction {
+			commands = append(commands, memoryCommand(b))
+		}
+		return commands
 	})
 	if err != nil {
 		return r.server.unknown(ctx, err)
 	}
-	for _, result := range results {
+	if checksEviction {
+		r.server.noteEviction(results[3])
+	}
+	for _, result := range results[:3] {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
 			return r.notListed(ctx, err)
 		}

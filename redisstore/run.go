@@ -63,9 +63,6 @@ func (s *Store) register(ctx context.Context, guard shared.Guard) {
 			if err == nil {
 				err = s.number.renew(ctx)
 			}
-			if s.server.evicting.Load() != nil {
-				s.server.checkEviction(ctx)
-			}
 			s.logLasting(logged)
 			last = s.logOnce(ctx, "redisstore: this node can't be listed", last, err)
 		}
