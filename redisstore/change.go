@@ -14,9 +14,11 @@ type change struct {
 	keys    []string
 	was, is []string
 	until   []string // Unix milliseconds; empty is never
-	swap    bool     // of rows, which replicas should confirm
-	sent    bool     // an attempt may have succeeded, and its reply was lost
-	eval    bool     // the server doesn't have the script
+	sets    []string // keys of sets to which members are added with the change, one to each
+	members []string
+	swap    bool // of rows, which replicas should confirm
+	sent    bool // an attempt may have succeeded, and its reply was lost
+	eval    bool // the server doesn't have the script
 
 	done  bool
 	err   error    // why the outcome isn't known, or the server refuses
@@ -33,7 +35,7 @@ type change struct {
 func (c *change) comparesOnly() bool { return len(c.keys) == 1 && c.was[0] == c.is[0] }
 
 // usesSet reports whether one SET makes the change, on a server that has IFEQ.
-func (c *change) usesSet() bool { return len(c.keys) == 1 && c.is[0] != "" }
+func (c *change) usesSet() bool { return len(c.keys) == 1 && c.is[0] != "" && len(c.sets) == 0 }
 
 // build builds the command that makes the change.
 func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
@@ -56,11 +58,11 @@ func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
 	if c.eval {
 		command, script = "EVAL", swapScript
 	}
-	args := b.Arbitrary(command, script, strconv.Itoa(len(c.keys))).Keys(c.keys...)
+	args := b.Arbitrary(command, script, strconv.Itoa(len(c.keys)+len(c.sets))).Keys(c.keys...).Keys(c.sets...)
 	for i := range c.keys {
 		args = args.Args(c.was[i], c.is[i], c.until[i])
 	}
-	return args.Build()
+	return args.Args(c.members...).Build()
 }
 
 // unanswered notes why an attempt has no outcome. If this attempt only ran out of time, it keeps

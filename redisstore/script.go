@@ -5,21 +5,24 @@ import (
 	"encoding/hex"
 )
 
-// swapScript replaces all rows if all are as expected. For each key there are three arguments: the
-// row before, the row after, and when it expires in Unix milliseconds. An empty row means no row,
-// and an empty time means never. It returns nil if it is done, and otherwise the rows that are
-// stored. A row that is equal before and after is only compared.
+// swapScript replaces all rows if all are as expected. For each key of a row there are three
+// arguments: the row before, the row after, and when it expires in Unix milliseconds. An empty row
+// means no row, and an empty time means never. It returns nil if it is done, and otherwise the rows
+// that are stored. A row that is equal before and after is only compared. After the rows there may
+// be sets, with an argument each: what is added to the set.
 //
 // It doesn't use TIME, which some hosted servers refuse in scripts.
-const swapScript = `for i = 1, #KEYS do
+const swapScript = `local rows = (#ARGV - #KEYS) / 2
+for i = 1, rows do
   local now = redis.call('GET', KEYS[i]) or ''
   if now ~= ARGV[3*i-2] then
     local all = {}
-    for k = 1, #KEYS do all[k] = redis.call('GET', KEYS[k]) or '' end
+    for k = 1, rows do all[k] = redis.call('GET', KEYS[k]) or '' end
     return all
   end
 end
-for i = 1, #KEYS do
+for i = rows + 1, #KEYS do redis.call('SADD', KEYS[i], ARGV[2*rows+i]) end
+for i = 1, rows do
   local key, is, at = KEYS[i], ARGV[3*i-1], ARGV[3*i]
   if is ~= ARGV[3*i-2] then
     if is == '' then redis.call('DEL', key)

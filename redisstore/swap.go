@@ -21,8 +21,8 @@ const rowMargin = time.Minute
 // lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [shared.ErrAway] means
 // that the server has refused the swap, for example because its memory is full.
 //
-// A swap with Notify needs one more round trip, and so does one with rows that have HasOverride.
-// While the store is away, Swap returns at once.
+// A swap with Notify needs one more round trip, and so does one with rows that have HasOverride on a
+// Cluster. While the store is away, Swap returns at once.
 func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 	for _, swap := range swaps {
 		swap.Done, swap.Unknown, swap.Err = false, false, nil
@@ -124,6 +124,9 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 		slot = text[from:to]
 		// The bytes of a row never change, so they needn't be copied.
 		c.keys[i], c.until[i], c.was[i], c.is[i] = text[:end], text[end:], rueidis.BinaryString(row.Was), rueidis.BinaryString(row.Is)
+		if row.HasOverride && c.was[i] != c.is[i] && s.server.address.kind != cluster {
+			c.sets, c.members = append(c.sets, s.server.keys.own(row.ChannelID)), append(c.members, row.UserID)
+		}
 	}
 	return nil
 }
@@ -144,8 +147,12 @@ func expiry(until time.Time) int64 {
 
 // addOwn adds the users of rows with HasOverride to the sets that Overrides reads, before the rows
 // are stored: a set may have too many users, but not too few. It returns the changes that can still
-// be made, and their swaps.
+// be made, and their swaps. Only on a Cluster, a set may be in another slot than a row: elsewhere,
+// the swap itself adds the users.
 func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.Swap) ([]*change, []*shared.Swap) {
+	if s.server.address.kind != cluster {
+		return changes, swaps
+	}
 	type member struct{ key, user string }
 	var members []member
 	var of []int // the index of each member's swap
@@ -181,14 +188,4 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.S
 		}
 	}
 	return rest, restSwaps
-}
-
-// Overrides implements [shared.Store].
-func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, error) {
-	if err := s.server.ready(); err != nil {
-		return nil, err
-	}
-	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
-	defer cancel()
-	return s.server.members(ctx, s.server.keys.own(channelID))
 }
