@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,12 @@ func parseDocument(name, text string) ([]byte, int64, error) {
 	return []byte(data), revision, nil
 }
 
-// SetDocument replaces a document if it still has the given revision. The new revision is one
-// higher. SetDocument returns ErrConflict if the document has another revision, and an error that
-// wraps [shared.ErrUnconfirmed] if it isn't known whether the document was replaced. A document
-// must be shorter than 1 MiB. The other nodes are notified over Changes.
+// SetDocument replaces a document if nobody has changed it since it had the given revision. The new
+// revision is one higher than the given one. SetDocument returns ErrConflict if the document has a
+// later revision, and an error that wraps [shared.ErrUnconfirmed] if it isn't known whether the
+// document was replaced. It replaces a document with an earlier revision, because the server has
+// then lost a change. A document must be shorter than 1 MiB. The other nodes are notified over
+// Changes.
 func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
 	before, err := s.readDocument(ctx, name)
 	if err != nil {
@@ -64,7 +67,7 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 	if err != nil {
 		return err
 	}
-	if stored != revision {
+	if stored > revision {
 		return ErrConflict
 	}
 	after := strconv.FormatInt(revision+1, 10) + " " + string(data)
@@ -85,7 +88,8 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 }
 
 // Revisions returns the revisions of documents, 0 for each that doesn't exist. It uses one round
-// trip. A node that calls it each second doesn't miss a change whose notice was lost.
+// trip. A node that calls it each second doesn't miss a change whose notice was lost. If a document
+// can't be read, Revisions returns an error and the revisions of the others.
 func (s *Store) Revisions(ctx context.Context, names []string) (map[string]int64, error) {
 	if err := s.server.ready(); err != nil {
 		return nil, err
@@ -96,9 +100,12 @@ func (s *Store) Revisions(ctx context.Context, names []string) (map[string]int64
 	}
 	revisions := make(map[string]int64, len(names))
 	for i, text := range texts {
-		if _, revisions[names[i]], err = parseDocument(names[i], text); err != nil {
-			return nil, err
+		_, revision, unreadable := parseDocument(names[i], text)
+		if unreadable != nil {
+			err = cmp.Or(err, unreadable)
+			continue
 		}
+		revisions[names[i]] = revision
 	}
-	return revisions, nil
+	return revisions, err
 }

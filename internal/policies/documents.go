@@ -19,10 +19,12 @@ import (
 type Documents interface {
 	// Document returns a document and its revision, which is 0 if there is none.
 	Document(ctx context.Context, name string) (data []byte, revision int64, err error)
-	// SetDocument replaces a document that has the given revision. The document then has the next
-	// revision. SetDocument returns ErrStale if the document has another revision.
+	// SetDocument replaces a document that has the given revision, or an earlier one because changes
+	// were lost. The document then has the next revision after the given one. SetDocument returns
+	// ErrStale if the document has a later revision.
 	SetDocument(ctx context.Context, name string, data []byte, revision int64) error
-	// Revisions returns the revisions of documents, 0 for each that doesn't exist.
+	// Revisions returns the revisions of documents, 0 for each that doesn't exist. If there is an
+	// error, it returns those that it can read.
 	Revisions(ctx context.Context, names []string) (map[string]int64, error)
 	// Changes receives the names of documents that other nodes have changed. A name may get lost.
 	Changes() <-chan string
@@ -35,7 +37,7 @@ type DocumentKind struct {
 	// Apply puts in force a document that another node has changed.
 	Apply func(ctx context.Context, channelID string, data []byte) error
 	// Current returns what is in force here; ok is false if no other node has to know it. isLost
-	// means that the other nodes knew it, but the document is gone.
+	// means that the other nodes knew it, but the document is gone or is an earlier one.
 	Current func(channelID string, isLost bool) (value any, ok bool)
 	// Changing is held while Apply runs.
 	Changing sync.Locker
@@ -52,6 +54,8 @@ type Shared struct {
 	mu        sync.Mutex
 	revisions map[string]int64 // of the documents that are in force here, by name
 	served    map[string]bool  // channels noted by Serve
+
+	problems map[string]string // why a document can't be applied, by name, as logged; only for Run
 }
 
 // isAlone reports whether there are no other nodes.
@@ -93,7 +97,8 @@ func (s *Shared) known(name string) (revision int64, ok bool) {
 }
 
 // Follow puts a channel's document in force, if it was changed elsewhere. It returns the document's
-// revision. If there is none, it shares what is in force here.
+// revision. If there is none, or one that is earlier than what this node knows, because the store
+// has lost it or was restored, Follow shares what is in force here.
 func (s *Shared) Follow(ctx context.Context, k *DocumentKind, channelID string) (revision int64, err error) {
 	if s.isAlone() {
 		return 0, nil
@@ -104,36 +109,35 @@ func (s *Shared) Follow(ctx context.Context, k *DocumentKind, channelID string) 
 		return 0, err
 	}
 	known, _ := s.known(name)
-	switch revision {
-	case 0:
-		s.note(name, 0) // the store may have lost the document
-		return s.share(ctx, k, channelID, known != 0)
-	case known:
+	if revision == known && known != 0 {
 		return revision, nil
 	}
-	if err := k.Apply(ctx, channelID, data); err != nil {
-		return 0, err
+	if revision <= known {
+		if value, ok := k.Current(channelID, known != 0); ok {
+			return s.share(ctx, k, channelID, value, known)
+		}
+	}
+	if revision != 0 {
+		if err := k.Apply(ctx, channelID, data); err != nil {
+			return 0, err
+		}
 	}
 	s.note(name, revision)
 	return revision, nil
 }
 
 // share shares what is in force here, and returns the document's revision.
-func (s *Shared) share(ctx context.Context, k *DocumentKind, channelID string, isLost bool) (revision int64, err error) {
-	value, ok := k.Current(channelID, isLost)
-	if !ok {
-		return 0, nil
-	}
-	if err := s.Set(ctx, k, channelID, value, 0); errors.Is(err, ErrStale) { // another node was faster
+func (s *Shared) share(ctx context.Context, k *DocumentKind, channelID string, value any, known int64) (revision int64, err error) {
+	if err := s.Set(ctx, k, channelID, value, known); errors.Is(err, ErrStale) { // another node was faster
 		return s.Follow(ctx, k, channelID)
 	} else if err != nil {
 		return 0, err
 	}
-	return 1, nil
+	return known + 1, nil
 }
 
-// Set shares a value that comes into force here, if the document still has the given revision. If
-// it has another one, the error is ErrStale.
+// Set shares a value that comes into force here, if the document has no later revision than the
+// given one. If it has, the error is ErrStale.
 func (s *Shared) Set(ctx context.Context, k *DocumentKind, channelID string, value any, revision int64) error {
 	if s.isAlone() {
 		return nil
@@ -195,15 +199,12 @@ func (s *Shared) followAll(ctx context.Context) error {
 		return nil
 	}
 	revisions, err := s.store.Revisions(ctx, names)
-	if err != nil {
-		return err
-	}
 	for name, revision := range revisions {
 		if known, ok := s.known(name); revision != known || !ok {
 			s.followDocument(ctx, name)
 		}
 	}
-	return nil
+	return err
 }
 
 // names returns the names of the documents that exist or may exist.
@@ -221,7 +222,7 @@ func (s *Shared) names() (names []string) {
 	return slices.Compact(names)
 }
 
-// followDocument puts in force a document that another node has changed.
+// followDocument puts in force a document that another node has changed. It logs each problem once.
 func (s *Shared) followDocument(ctx context.Context, name string) {
 	for _, k := range s.kinds {
 		id, ok := strings.CutPrefix(name, k.Prefix)
@@ -231,7 +232,10 @@ func (s *Shared) followDocument(ctx context.Context, name string) {
 		k.Changing.Lock()
 		_, err := s.Follow(ctx, k, id)
 		k.Changing.Unlock()
-		if err != nil && ctx.Err() == nil {
+		if err == nil {
+			delete(s.problems, name)
+		} else if text := err.Error(); ctx.Err() == nil && s.problems[name] != text {
+			s.problems[name] = text
 			s.log.Error("a change on another node can't be applied", "document", name, "error", err)
 		}
 	}

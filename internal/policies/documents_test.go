@@ -197,6 +197,68 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	b.wantBurst(5)
 }
 
+// A store that is restored to an earlier state doesn't undo what the nodes know to be in force. A
+// node that notices it late doesn't undo what people have changed since.
+func TestShared_StoreRestored(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	const name = "policy/" + channel
+	follow := func(n sharedNode) {
+		t.Helper()
+		must(t, n.Shared.followAll(t.Context()))
+	}
+	a.mustRevise(5)
+	data, revision := all.Data[name], all.Revisions[name]
+	restore := func() { all.Data[name], all.Revisions[name] = data, revision }
+	a.mustRevise(7)
+	b.Shared.Serve(channel)
+	follow(b)
+	restore()
+	follow(a)
+	follow(b)
+	if a.wantBurst(7); all.Revisions[name] != 3 {
+		t.Errorf("revision %d, want 3", all.Revisions[name])
+	}
+	b.wantBurst(7)
+	restore()
+	follow(a)
+	a.mustRevise(9)
+	follow(b)
+	b.wantBurst(9)
+	must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
+	follow(b)
+	restore()
+	follow(a)
+	follow(b)
+	a.wantBurst(3)
+	b.wantBurst(3)
+	restore()
+	for _, n := range nodes { // all nodes start again: nobody knows better
+		n.start(func(o *Options) { o.Documents = n.docs })
+		n.Shared.Serve(channel)
+		follow(n)
+		n.wantBurst(5)
+	}
+}
+
+// A document that can't be read hides no other one, and is named once.
+func TestShared_UnreadableBesideOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, nodes := newSharedNodes(t, 2)
+		a, b := nodes[0], nodes[1]
+		b.Shared.Serve(channel)
+		b.Shared.Serve("odd")
+		all.Data["policy/odd"], all.Revisions["policy/odd"] = []byte("nonsense"), 4
+		b.runShared()
+		a.mustRevise(5)
+		time.Sleep(3 * time.Second)
+		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
+		if text := b.log.String(); strings.Count(text, "can't be applied") != 1 || !strings.Contains(text, "document=policy/odd") {
+			t.Error(text)
+		}
+	})
+}
+
 // A discard that the database doesn't keep is one all the same: the channel has the program's
 // policy, and no change by people.
 func TestShared_DiscardWhileDatabaseFails(t *testing.T) {

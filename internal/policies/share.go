@@ -12,11 +12,15 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// toShare returns the revision that is in force here, if people have changed the policy.
-func (p *Policies) toShare(channelID string, _ bool) (revision any, ok bool) {
+// toShare returns the revision that is in force here, if people have changed the policy or the
+// document is lost.
+func (p *Policies) toShare(channelID string, isLost bool) (revision any, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	live, changed := p.live[channelID]
+	if !changed && isLost {
+		return journal.Revision{ChannelID: channelID, At: p.now().UTC(), Policy: p.baseOf(channelID)}, true
+	}
 	return live.Revision, changed && live.Problem == nil
 }
 

@@ -24,7 +24,7 @@ type Documents struct {
 }
 
 // New returns Documents without any document. stale is the error of SetDocument if the document has
-// another revision.
+// a later revision.
 func New(stale error) *Documents {
 	return &Documents{stale: stale, Data: map[string][]byte{}, Revisions: map[string]int64{}}
 }
@@ -57,7 +57,7 @@ func (n *Node) SetDocument(_ context.Context, name string, data []byte, revision
 	switch {
 	case d.Err != nil:
 		return d.Err
-	case d.Revisions[name] != revision:
+	case d.Revisions[name] > revision:
 		return d.stale
 	}
 	d.Data[name], d.Revisions[name] = data, revision+1
