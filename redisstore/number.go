@@ -19,6 +19,7 @@ const (
 type number struct {
 	writer *writer
 	lease  atomic.Pointer[numberLease] // nil if there is none
+	lost   bool                        // the server may have lost the lease; only for Run
 }
 
 type numberLease struct {
@@ -36,34 +37,53 @@ func (n *number) current() (value int, ok bool) {
 	return lease.value, true
 }
 
-// renew leases a number, or renews the lease once per minute.
+// renew leases a number, or renews the lease once per minute. If the server may have lost the lease,
+// renew leases the same number again at once, before another node does.
 func (n *number) renew(ctx context.Context) error {
-	first, tries, was := rand.IntN(numbers), numbers, ""
 	lease := n.lease.Load()
-	if lease != nil {
-		if time.Since(lease.renewed) < numberRenew {
-			return nil
-		}
-		first, tries, was = lease.value, 1, lease.record
+	if lease == nil {
+		return n.take(ctx)
 	}
-	for i := range tries {
-		next := &numberLease{value: (first + i) % numbers, renewed: time.Now()}
-		next.record = n.writer.server.instance + " " + strconv.FormatInt(n.writer.server.since(), 10)
-		stored, done, err := n.writer.compareAndSet(ctx, n.writer.server.keys.number(strconv.Itoa(next.value)), was, next.record, numberExpires)
-		if err != nil {
+	if time.Since(lease.renewed) < numberRenew && !n.lost {
+		return nil
+	}
+	stored, done, err := n.set(ctx, lease.value, lease.record)
+	if _, held := n.current(); err == nil && !done && stored == "" && held {
+		stored, done, err = n.set(ctx, lease.value, "")
+	}
+	switch {
+	case err != nil:
+		return err
+	case !done && strings.HasPrefix(stored, n.writer.server.instance+" "): // a renewal whose outcome wasn't known
+		n.lease.Store(&numberLease{lease.value, stored, lease.renewed})
+		return nil
+	case !done: // the lease has expired, or another node has the number
+		n.lease.Store(nil)
+	}
+	n.lost = false
+	return nil
+}
+
+// take leases a number that no node has, if there is one.
+func (n *number) take(ctx context.Context) error {
+	first := rand.IntN(numbers)
+	for i := range numbers {
+		if _, done, err := n.set(ctx, (first+i)%numbers, ""); err != nil || done {
 			return err
 		}
-		if done {
-			n.lease.Store(next)
-			return nil
-		}
-		if lease != nil && strings.HasPrefix(stored, n.writer.server.instance+" ") { // a renewal whose outcome wasn't known
-			n.lease.Store(&numberLease{lease.value, stored, lease.renewed})
-			return nil
-		}
 	}
-	n.lease.Store(nil) // the lease has expired, or all numbers are taken
 	return nil
+}
+
+// set leases a number if what is stored there is still was.
+func (n *number) set(ctx context.Context, value int, was string) (stored string, done bool, err error) {
+	next := &numberLease{value: value, renewed: time.Now()}
+	next.record = n.writer.server.instance + " " + strconv.FormatInt(n.writer.server.since(), 10)
+	stored, done, err = n.writer.compareAndSet(ctx, n.writer.server.keys.number(strconv.Itoa(value)), was, next.record, numberExpires)
+	if done {
+		n.lease.Store(next)
+	}
+	return stored, done, err
 }
 
 // release gives the number back.

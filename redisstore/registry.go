@@ -165,6 +165,7 @@ func (r *registry) compareServers(guard shared.Guard) {
 		return
 	}
 	r.server.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", r.server.where)
+	r.number.lost = true
 	r.notices.invalidateAll(guard)
 	guard.Heal()
 	r.notices.listenAgain()
