@@ -170,14 +170,20 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 
 // findNodes lists the nodes.
 func (d *diagnosis) findNodes(ctx context.Context) []Finding {
-	nodes, err := d.registry.list(ctx)
+	ctx, cancel := withTimeout(ctx, d.server.options.listTimeout())
+	defer cancel()
+	found, err := d.registry.read(ctx)
 	if err != nil {
 		return []Finding{{Problem, "nodes", strings.TrimPrefix(err.Error(), "redisstore: "), "run it again"}}
 	}
-	if len(nodes) == 0 {
-		return []Finding{{Name: "nodes", Text: "no node is running"}}
-	}
 	var findings []Finding
+	for _, key := range found.unreadable {
+		findings = append(findings, Finding{Warning, "nodes", printable(key) + " wasn't written by a node", "delete it at the server"})
+	}
+	nodes := found.nodes
+	if len(nodes) == 0 {
+		return append(findings, Finding{Name: "nodes", Text: "no node is running"})
+	}
 	for _, node := range nodes {
 		f := Finding{Name: "node " + printable(node.Name), Text: strings.TrimSpace(fmt.Sprintf("%s %s, since %s", printable(node.Version), printable(string(node.Mode)), node.Started.UTC().Format(time.DateTime)))}
 		if node.Version != "" && d.server.options.Version != "" && node.Version != d.server.options.Version {

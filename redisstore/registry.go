@@ -39,6 +39,9 @@ type registry struct {
 // moments.
 const maxDisagreed = 3
 
+// maxRecord is the maximum length of a node's record in bytes. A node's own is much shorter.
+const maxRecord = 1 << 16
+
 // list returns the nodes whose Run is running, in the order of their names.
 func (r *registry) list(ctx context.Context) ([]shared.Node, error) {
 	if err := r.server.ready(); err != nil {
@@ -46,33 +49,43 @@ func (r *registry) list(ctx context.Context) ([]shared.Node, error) {
 	}
 	ctx, cancel := withTimeout(ctx, r.server.options.listTimeout())
 	defer cancel()
-	nodes, _, err := r.read(ctx)
-	return nodes, err
+	found, err := r.read(ctx)
+	return found.nodes, err
 }
 
-// read returns the live nodes, and the IDs of those that have expired.
-func (r *registry) read(ctx context.Context) (nodes []shared.Node, expired []string, err error) {
+// registered is what the server has about nodes.
+type registered struct {
+	nodes      []shared.Node   // that are live
+	expired    []string // IDs of nodes whose record has expired
+	unreadable []string // keys of records that another program has written
+}
+
+// read reads the list of nodes.
+func (r *registry) read(ctx context.Context) (found registered, err error) {
 	ids, err := r.server.members(ctx, r.server.keys.nodes())
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
 	texts, err := r.server.readAll(ctx, ids, r.server.keys.node)
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
 	for i, text := range texts {
 		var node shared.Node
-		if text == "" {
-			expired = append(expired, ids[i])
-		} else if json.Unmarshal([]byte(text), &node) == nil {
+		switch {
+		case text == "":
+			found.expired = append(found.expired, ids[i])
+		case len(text) > maxRecord || json.Unmarshal([]byte(text), &node) != nil || node.Name == "":
+			found.unreadable = append(found.unreadable, r.server.keys.node(ids[i]))
+		default:
 			node.Self = node.Instance == r.server.instance
-			nodes = append(nodes, node)
+			found.nodes = append(found.nodes, node)
 		}
 	}
-	slices.SortFunc(nodes, func(a, b shared.Node) int {
+	slices.SortFunc(found.nodes, func(a, b shared.Node) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Instance, b.Instance))
 	})
-	return nodes, expired, nil
+	return found, nil
 }
 
 // heartbeat registers this node for 5 s, observes the others, and checks the epoch.
@@ -174,10 +187,11 @@ func (r *registry) compareServers(guard shared.Guard) {
 // observe notes how many nodes there are, how wrong their clocks may be, and whether one has
 // another policy. It removes the nodes that have expired.
 func (r *registry) observe(ctx context.Context, guard shared.Guard) error {
-	nodes, expired, err := r.read(ctx)
+	found, err := r.read(ctx)
 	if err != nil {
 		return err
 	}
+	nodes := found.nodes
 	var worst time.Duration
 	for _, node := range nodes {
 		if !node.Self {
@@ -188,11 +202,11 @@ func (r *registry) observe(ctx context.Context, guard shared.Guard) error {
 	r.findNamesake(nodes)
 	r.comparePolicies(nodes, guard.PolicyHash())
 	r.leases.see(nodes)
-	if len(expired) == 0 {
+	if len(found.expired) == 0 {
 		return nil
 	}
 	_, err = r.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Srem().Key(r.server.keys.nodes()).Member(expired...).Build()}
+		return []rueidis.Completed{b.Srem().Key(r.server.keys.nodes()).Member(found.expired...).Build()}
 	})
 	return err
 }
