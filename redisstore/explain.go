@@ -117,6 +117,8 @@ func (e *explainer) reply(code string) (sentence string, ok bool) {
 		return "the server can't save its data and refuses writes: see its log", true
 	case "NOREPLICAS":
 		return "the server has fewer replicas than min-replicas-to-write", true
+	case "BUSY":
+		return "a script keeps the server busy: end it with SCRIPT KILL", true
 	case "MASTERDOWN":
 		return "the server is a replica that has lost its primary", true
 	}

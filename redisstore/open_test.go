@@ -23,6 +23,7 @@ func TestOpen_Refused(t *testing.T) {
 	future.must("SET", "user:format", "1")
 	future.must("SET", "odd:format", strings.Repeat("x\n", 100))
 	future.must("SADD", "wrong:format", "1")
+	future.must("ACL", "SETUSER", "reader", "on", ">s3cret", "~*", "&*", "+@all", "-@write")
 	for name, test := range map[string]struct {
 		url  string
 		opts Options
@@ -33,6 +34,7 @@ func TestOpen_Refused(t *testing.T) {
 		"wrong in the URL": {"redis://:wr0ng@" + locked.Addr(), Options{}, "the user name or password is wrong"},
 		"wrong user":       {"redis://bob:wr0ng@" + locked.Addr(), Options{}, "the user name or password is wrong"},
 		"user alone":       {"redis://bob@" + locked.Addr(), Options{}, `the user "bob" has no password`},
+		"read-only user":   {"redis://reader:s3cret@" + future.Addr(), Options{Namespace: "fresh"}, `the user "reader" lacks rights`},
 		"other program":    {"redis://" + answerAll(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), Options{}, "the server doesn't speak the protocol of Redis: correct the host or port"},
 		"no such database": {future.URL() + "/99", Options{}, "the server has no database 99: set a smaller number after the / of the URL"},
 		"newer format":     {future.URL(), Options{}, `the namespace cg1 has data of format "2", and this node has "1": use the same version`},

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -45,26 +46,33 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redisstore: %w", err)
 	}
-	tried := s.server.open()
-	select {
-	case err = <-tried:
-	case <-ctx.Done():
+	if err := s.start(ctx); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("redisstore: %s: %w", s.server.where, ctx.Err())
+		return nil, fmt.Errorf("redisstore: %w", err)
+	}
+	return s, nil
+}
+
+// start connects to the server. Only a mistake of the configuration is an error.
+func (s *Store) start(ctx context.Context) error {
+	var err error
+	select {
+	case err = <-s.server.open():
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", s.server.where, ctx.Err())
 	}
 	if err == nil {
 		if refusing := s.server.refusing.Load(); refusing != nil {
 			s.server.options.Logger.Warn("redisstore: the shared store makes no changes", "problem", refusing.problem)
 		}
-		return s, nil
+		return nil
 	}
 	problem, lasting := s.server.explain.problem(err)
 	if lasting {
-		s.Close()
-		return nil, fmt.Errorf("redisstore: %s", problem)
+		return errors.New(problem)
 	}
 	s.server.options.Logger.Warn("redisstore: the shared store is away", "problem", problem)
-	return s, nil
+	return nil
 }
 
 func newStore(url string, opts *Options) (*Store, error) {
