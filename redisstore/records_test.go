@@ -287,6 +287,10 @@ func TestRecords(t *testing.T) {
 				r.must("DEL", "cg1:doctor", "cg1:doctor:set")
 			}
 		},
+		"changes full": func(t *testing.T, _ *redisServer, s recorded) {
+			s.fill(true)
+			must(t, s.notices.publish(t.Context(), []string{"policy p " + s.Store.server.instance}))
+		},
 		"doctor full": func(t *testing.T, _ *redisServer, s recorded) {
 			s.fill(true)
 			if f := wantFinding(t, s.Store, "latency", Problem, memoryFull); f.Fix == "" {
@@ -347,7 +351,14 @@ func TestRecords_Overrides(t *testing.T) {
 			if v := n.check(t, "8", n.Now()); !v.Allowed || v.Degraded {
 				t.Errorf("a user without an override: %+v", v)
 			}
+			if v := n.check(t, "7", n.Now()); !v.Allowed || !v.Degraded {
+				t.Errorf("a user with an override: %+v", v)
+			}
 			r.must("DEL", "cg1:own:lobby")
+			eventually(t, "the message is paid", func() bool { return n.Shared().Counts().Pending == 0 })
+			if v := n.check(t, "7", n.Now()); !v.Allowed || v.Degraded {
+				t.Errorf("a user with an override, afterwards: %+v", v)
+			}
 			must(t, n.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "lobby", UserID: "8"}, more))
 		},
 		"full": func(t *testing.T, r *redisServer, n node) {
