@@ -27,6 +27,13 @@ func (s recorded) beat(t *testing.T) error {
 	return s.number.renew(t.Context())
 }
 
+// connectAgain makes a new connection, so that the next heartbeat examines the server.
+func (s recorded) connectAgain(t *testing.T) {
+	t.Helper()
+	s.server.must("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	eventually(t, "the node connects again", func() bool { return attempt(t, s.Store, one("a", "", "")).Done })
+}
+
 // wantRefused fails the test unless a heartbeat fails and Health has the problem. Rows must be as
 // good as ever.
 func (s recorded) wantRefused(t *testing.T, problem string) {
@@ -161,8 +168,9 @@ func TestRecords(t *testing.T) {
 			n := s.wantNumber(t)
 			r.must("FLUSHALL")
 			must(t, s.beat(t))
-			if m := s.wantNumber(t); m != n {
-				t.Errorf("number %d, want %d again", m, n)
+			record, _ := r.must("GET", fmt.Sprint("cg1:number:", n)).ToString()
+			if m := s.wantNumber(t); m != n || !strings.HasPrefix(record, s.Store.server.instance) {
+				t.Errorf("number %d, want %d again; it is leased to %q", m, n, record)
 			}
 			r.must("FLUSHALL")
 			r.must("SET", fmt.Sprint("cg1:number:", n), "another 1") // which was faster
@@ -241,6 +249,7 @@ func TestRecords(t *testing.T) {
 		"epoch full": func(t *testing.T, r *redisServer, s recorded) {
 			r.must("DEL", "cg1:epoch")
 			s.fill(true)
+			s.connectAgain(t)
 			if err := s.beat(t); err == nil {
 				t.Error("the node is listed")
 			}
@@ -260,8 +269,7 @@ func TestRecords(t *testing.T) {
 		"format foreign": func(t *testing.T, r *redisServer, s recorded) {
 			r.must("SET", "cg1:format", "garbage")
 			must(t, s.beat(t)) // as long as it has the connection
-			r.must("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-			eventually(t, "the node connects again", func() bool { return attempt(t, s.Store, one("a", "", "")).Done })
+			s.connectAgain(t)
 			s.wantRefused(t, foreignKeys)
 			r.must("SET", "cg1:format", "1")
 			must(t, s.beat(t))
