@@ -49,6 +49,7 @@ func TestHealth_EvictsLater(t *testing.T) {
 	t.Parallel()
 	r, s := startStore(t, Options{})
 	beat := func() { must(t, s.registry.heartbeat(t.Context(), &fakeGuard{})) }
+	beat() // there are new connections, so it examines the server
 	r.must("CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru")
 	for range evictionBeats {
 		beat()
@@ -62,7 +63,7 @@ func TestHealth_EvictsLater(t *testing.T) {
 	}
 	r.must("ACL", "SETUSER", "default", "-info")
 	s = open(t, r.URL(), Options{})
-	beat() // there are new connections, so it examines the server
+	beat()
 	r.must("ACL", "LOG", "RESET")
 	for range evictionBeats {
 		beat()
