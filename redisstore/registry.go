@@ -55,9 +55,9 @@ func (r *registry) list(ctx context.Context) ([]shared.Node, error) {
 
 // registered is what the server has about nodes.
 type registered struct {
-	nodes      []shared.Node   // that are live
-	expired    []string // IDs of nodes whose record has expired
-	unreadable []string // keys of records that another program has written
+	nodes      []shared.Node // that are live
+	expired    []string      // IDs of nodes whose record has expired
+	unreadable []string      // keys of records that another program has written
 }
 
 // read reads the list of nodes.
