@@ -269,7 +269,7 @@ func ExampleStore_Lead() {
 	go func() { ended <- lead.Run(ctx) }()
 	waitUntil(func() bool { _, _, ok := lead.Leading(); return ok })
 
-	since := lead.JudgedUntil() // earlier messages may have been handled by another leader
+	_, since := lead.JudgedUntil() // earlier messages may have been handled by another leader
 	message := chatguard.Message{ID: "1", SentAt: time.Now()}
 	fence, until, ok := lead.Leading()
 	if ok && time.Now().Before(until) && message.SentAt.After(since) { // look again directly before each action

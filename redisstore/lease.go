@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,26 +11,33 @@ import (
 
 // leaseTimes are the durations of a lease.
 type leaseTimes struct {
-	expires time.Duration // when another node may lead
-	held    time.Duration // how long the leader acts after a renewal began
-	renew   time.Duration // between two renewals
-	poll    time.Duration // how often the others read the lease, and between attempts to renew
+	expires time.Duration // how long the others wait after they last saw a renewal
+	held    time.Duration // how long the leader acts after an attempt to renew began
+	poll    time.Duration // between two attempts to renew the lease, or two looks at it
+	alone   time.Duration // how long the server must be silent before a node acts without a lease
 	yield   time.Duration // how long a node with its share of leases leaves a free one to others
 	meet    time.Duration // until a new node and the others know of each other
 }
 
 var usualLease = leaseTimes{
-	expires: 15 * time.Second, held: 10 * time.Second, renew: 5 * time.Second, poll: time.Second, yield: 4 * time.Second,
+	expires: 10 * time.Second, held: 5 * time.Second, poll: time.Second, alone: 5 * time.Second, yield: 4 * time.Second,
 	meet: 2*heartbeatEvery + heartbeatEvery/2,
 }
 
-// Leadership is the lease of a task that only one node may do at a time, such as acting in a
-// channel. Create one with Store.Lead. It is safe for concurrent use.
+// Leadership is the lease of a task that one node should do at a time, such as acting in a channel.
+// Create one with Store.Lead. It is safe for concurrent use.
 //
-// A leader that can't renew the lease stops leading 10 s after its last renewal began, and another
-// node leads 15 s after that renewal at the earliest. The leader judges by its monotonic clock.
-// Check [Leadership.Leading] directly before each action, because the process may have been paused,
-// and let an action take less than 5 s.
+// The leader renews the lease each second. It stops leading 5 s after its last attempt began, and
+// another node leads 10 s after it saw the last renewal at the earliest. Both judge by their own
+// monotonic clocks. Check [Leadership.Leading] directly before each action, because the process may
+// have been paused, and let an action take less than 5 s.
+//
+// While the server is away or refuses changes, nobody can take the lease. So the leader goes on,
+// and so does a node that knows of no other leader, after 5 s. If only this node is cut off,
+// another one takes the lease, and two nodes lead until this one reaches the server again. So let
+// it be harmless that two nodes do the task. [Leadership.Problem] says why a node leads alone.
+//
+// If the server has lost the lease, the leader stores it again. The others wait 10 s for that.
 //
 // If there are several tasks, each node takes its share: the number of tasks divided by the number
 // of nodes that run a Leadership, rounded up. It takes more only if a lease has been free for 4 s.
@@ -41,8 +49,9 @@ type Leadership struct {
 	name        string
 	holder      string // unique: what the record begins with
 	times       leaseTimes
-	current     atomic.Pointer[term]
-	predecessor atomic.Int64 // Unix milliseconds; 0: none
+	current     atomic.Pointer[term]    // nil without a lease
+	failure     atomic.Pointer[failure] // nil if the last attempt succeeded
+	predecessor atomic.Pointer[judged]  // nil: unknown
 
 	mu     sync.Mutex
 	judged time.Time
@@ -51,8 +60,12 @@ type Leadership struct {
 
 	// Only Run uses the following fields.
 
+	holds     bool      // this node has the lease, or had it and stores it again
+	begun     bool      // what is stored as led has this node's fencing number
 	lead, led string    // what is stored, as this node knows it
 	renewed   time.Time // when the last renewal began
+	fence     int64     // of this node's last term
+	seen      sighting
 	freeSince time.Time // since when nobody has the lease; zero if somebody has
 	reserved  bool      // counted in leases.held
 }
@@ -63,19 +76,37 @@ func (s *Store) Lead(name string) *Leadership {
 	return &Leadership{leases: s.leases, writer: s.writer, name: name, holder: escape(s.server.options.Node) + " " + rand.Text() + " ", times: usualLease}
 }
 
-// Leading reports whether this node leads. fence is the fencing number: it grows by one whenever
-// a node takes the lease, even if the same node had it before. The node leads until the given time,
-// or longer if the lease is renewed; compare it with time.Now.
+// Leading reports whether this node leads. fence is the fencing number: it grows whenever a node
+// takes the lease, even if the same node had it before. It is 0 if this node leads without having
+// had the lease. The node leads until the given time, or longer if the lease is renewed; compare it
+// with time.Now.
 func (l *Leadership) Leading() (fence int64, until time.Time, ok bool) {
-	t := l.current.Load()
-	if t == nil || !time.Now().Before(t.until) {
+	t, f, now := l.current.Load(), l.failure.Load(), time.Now()
+	if t != nil {
+		fence, until = t.fence, t.until
+	}
+	if f != nil && f.leads && until.Before(f.until) {
+		until = f.until
+	}
+	if !now.Before(until) {
 		return 0, time.Time{}, false
 	}
-	return t.fence, t.until, true
+	return fence, until, true
 }
 
-// Leader returns the name of the node that leads, as this node has last seen it, at most a few
-// seconds ago. It is empty if no node leads or this node's Run hasn't read the lease yet.
+// Problem says since when and why the lease can't be taken or renewed. The problem is empty if it
+// can. While there is one, no node can take the lease, unless only this node is cut off.
+func (l *Leadership) Problem() (since time.Time, problem string) {
+	f := l.failure.Load()
+	if f == nil {
+		return time.Time{}, ""
+	}
+	return f.since, f.problem
+}
+
+// Leader returns the name of the node that leads, as this node has last seen it. That is at most a
+// few seconds ago, unless there is a Problem. It is empty if no node leads or this node's Run
+// hasn't read the lease yet.
 func (l *Leadership) Leader() string {
 	if _, _, ok := l.Leading(); ok {
 		return l.writer.server.options.Node
@@ -95,17 +126,16 @@ func (l *Leadership) SetJudgedUntil(t time.Time) {
 	l.judged = t
 }
 
-// JudgedUntil returns the time until which the previous leader may have handled messages, or zero
-// if that leader noted nothing. The time is meaningful while this node leads. If the previous
-// leader released the lease, the time is the last one that it noted. If that leader was
-// interrupted, the time is the one noted before its last renewal plus 10 s, because it may have led
-// for that long.
-func (l *Leadership) JudgedUntil() time.Time {
-	ms := l.predecessor.Load()
-	if ms == 0 {
-		return time.Time{}
+// JudgedUntil says how far the previous leader has handled messages: certainly all that were sent
+// before sure, and maybe some that were sent before maybe. Both are zero if nothing is known. They
+// are meaningful while this node leads. They are equal if the previous leader has released the
+// lease. If it was interrupted, maybe is 5 s later, because it may have led for that long. The
+// times stay if this node takes its own lease again.
+func (l *Leadership) JudgedUntil() (sure, maybe time.Time) {
+	if j := l.predecessor.Load(); j != nil {
+		return j.sure, j.maybe
 	}
-	return time.UnixMilli(ms)
+	return time.Time{}, time.Time{}
 }
 
 // Run takes the lease when it is free, and renews it, until ctx ends. Then it releases the lease,
@@ -117,14 +147,16 @@ func (l *Leadership) Run(ctx context.Context) error {
 		sleep(ctx, l.times.meet)
 	}
 	for ctx.Err() == nil {
-		pause := l.times.poll
-		if l.step(ctx, time.Now()) == nil && l.lead != "" {
-			pause = l.times.renew
+		err := l.step(ctx, time.Now())
+		if errors.Is(err, errRepeat) || l.writer.server.breaker.away.Load() != nil {
+			sleep(ctx, probeEvery) // the lease is renewed as soon as the server is back
+		} else {
+			sleep(ctx, l.times.poll)
 		}
-		sleep(ctx, pause)
 	}
-	l.current.Store(nil)
-	if l.lead == "" {
+	l.failure.Store(nil)
+	if !l.holds {
+		l.current.Store(nil)
 		return nil
 	}
 	last, cancel := withTimeout(context.WithoutCancel(ctx), lastExchange)

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,9 @@ import (
 	"time"
 )
 
-// errLostReply means that an earlier attempt has succeeded without a reply. The next attempt knows
-// what is stored.
-var errLostReply = errors.New("the reply to an earlier attempt was lost")
+// errRepeat means that what is stored isn't what this node expected, because a reply or the
+// server's data were lost. The next attempt, soon, knows what is stored.
+var errRepeat = errors.New("a reply or data were lost: the next attempt follows")
 
 // term is the time in which a node leads.
 type term struct {
@@ -19,18 +20,65 @@ type term struct {
 	until time.Time // with a monotonic reading
 }
 
+// failure is why the lease can't be taken or renewed.
+type failure struct {
+	since   time.Time // when the first of the failed attempts began
+	until   time.Time // how long this node acts after the last one, with a monotonic reading
+	leads   bool      // this node acts without a lease
+	problem string
+}
+
+// judged is how far a leader has judged: certainly until sure, and maybe until maybe.
+type judged struct{ sure, maybe time.Time }
+
 // step renews the lease, or takes it if it is free.
 func (l *Leadership) step(ctx context.Context, now time.Time) (err error) {
-	if l.lead != "" {
+	if l.holds {
 		err = l.renew(ctx, now)
 	} else {
 		err = l.take(ctx, now)
 	}
-	l.updateHeld()
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		l.failure.Store(nil)
+	case !errors.Is(err, errRepeat) && ctx.Err() == nil:
+		l.fail(now, err)
 		l.writer.server.options.Logger.Debug("redisstore: the lease can't be renewed", "name", l.name, "problem", err)
 	}
+	l.updateHeld()
 	return err
+}
+
+// acts reports whether this node has led without a break until now. It may have gone on without
+// being able to renew its lease.
+func (l *Leadership) acts(now time.Time) bool {
+	if t := l.current.Load(); t != nil && now.Before(t.until) {
+		return true
+	}
+	f := l.failure.Load()
+	return f != nil && f.leads && now.Before(f.until)
+}
+
+// fail notes that an attempt has failed. As long as attempts fail, a leader goes on, and a node
+// that knows of no other leader acts after a while: no other node can take the lease either.
+// Otherwise the other leader goes on.
+func (l *Leadership) fail(began time.Time, err error) {
+	f, last := &failure{since: began, until: began.Add(l.times.held), problem: withoutPrefix(err)}, l.failure.Load()
+	if last != nil && began.Before(last.until) {
+		f.since = last.since
+	}
+	if l.current.Load() != nil && !l.acts(began) { // it was suspended
+		l.giveUp()
+	}
+	if l.other.Load() != nil {
+		l.seen.changed = began
+		l.seen.judged = max(l.seen.judged, l.judgedWithin(l.times.held))
+	}
+	f.leads = l.current.Load() != nil || l.other.Load() == nil && began.Sub(f.since) >= l.times.alone
+	if f.leads && l.current.Load() == nil && (last == nil || !last.leads) {
+		l.predecessor.Store(l.judgedBefore(l.seen.judged))
+	}
+	l.failure.Store(f)
 }
 
 // record is what is stored at the lease; the last part makes it unique.
@@ -41,75 +89,111 @@ func (l *Leadership) record() string {
 // take becomes the leader if nobody is. The lease is taken first; then only its holder increments
 // the fencing number.
 func (l *Leadership) take(ctx context.Context, began time.Time) error {
-	if ok, err := l.mayTake(ctx, began); !ok {
+	lead, ok, err := l.mayTake(ctx, began)
+	if !ok {
 		return err
 	}
-	w, lead := l.writer, l.record()
-	stored, done, err := w.compareAndSet(ctx, w.server.keys.lead(l.name), "", lead, l.times.expires)
+	next := l.record()
+	stored, done, err := l.set(ctx, l.writer.server.keys.lead, lead, next, l.times.expires)
 	if err != nil {
-		return err // if the lease was taken, it expires
+		return err // if the lease was taken, the next look finds it
 	}
-	if !done && !strings.HasPrefix(stored, l.holder) {
-		l.isHeld(stored)
-		return nil
+	if !done {
+		return nil // another node was faster
 	}
-	if !done { // an earlier attempt has succeeded, which may expire sooner
-		l.lead = stored
-		return errLostReply
-	}
-	l.lead, l.renewed = lead, began
-	return l.begin(ctx)
+	l.holds, l.begun, l.lead, l.renewed = true, false, stored, began
+	return l.begin(ctx, began)
 }
 
-// begin increments the fencing number after this node has taken the lease.
-func (l *Leadership) begin(ctx context.Context) error {
-	w := l.writer
-	led, err := w.server.readOne(ctx, l.name, w.server.keys.led)
+// set is compareAndSet for a key of this task.
+func (l *Leadership) set(ctx context.Context, key func(string) string, was, is string, expires time.Duration) (string, bool, error) {
+	return l.writer.compareAndSet(ctx, key(l.name), was, is, expires)
+}
+
+// begin stores a higher fencing number after this node has taken the lease, or stored it again.
+func (l *Leadership) begin(ctx context.Context, now time.Time) error {
+	led, err := l.writer.server.readOne(ctx, l.name, l.writer.server.keys.led)
 	if err != nil {
-		return l.giveUp(err)
+		return err
 	}
-	fence, judged, err := parseLed(led)
+	fence, until := l.parseLed(led)
+	acts := l.acts(now)
+	if acts && fence > l.fence {
+		l.giveUp() // another node has led since
+		return nil
+	}
+	again := acts || fence == l.fence && fence != 0 // no other node has led since this one
+	if until < l.seen.judged {
+		until = l.seen.judged + l.times.poll.Milliseconds() // the leader may have stored more
+	}
+	next := max(fence, l.fence, l.seen.fence) + 1
+	is := formatLed(next, max(until, l.judgedWithin(l.times.held)))
+	_, done, err := l.set(ctx, l.writer.server.keys.led, led, is, 0)
 	if err != nil {
-		return l.giveUp(err)
+		return err
 	}
-	next := formatLed(fence+1, max(judged, l.judgedWithin(l.times.held)))
-	if _, done, err := w.compareAndSet(ctx, w.server.keys.led(l.name), led, next, 0); err != nil || !done {
-		return l.giveUp(err)
+	if !done {
+		return errRepeat
 	}
-	l.led = next
-	l.predecessor.Store(judged)
-	l.current.Store(&term{fence: fence + 1, until: l.renewed.Add(l.times.held)})
+	if !again {
+		l.predecessor.Store(l.judgedBefore(until))
+	}
+	l.begun, l.led, l.fence = true, is, next
+	l.current.Store(&term{fence: next, until: l.renewed.Add(l.times.held)})
 	return nil
+}
+
+// judgedBefore returns how far the predecessor has judged, if until is what it has stored.
+func (l *Leadership) judgedBefore(until int64) *judged {
+	if until == 0 {
+		return nil
+	}
+	j := &judged{sure: time.UnixMilli(until), maybe: time.UnixMilli(until)}
+	if !l.seen.released {
+		j.sure = j.sure.Add(-l.times.held)
+	}
+	return j
 }
 
 // renew extends the lease and stores how far this node has judged.
 func (l *Leadership) renew(ctx context.Context, began time.Time) error {
-	w := l.writer
 	next := l.record()
-	stored, done, err := w.compareAndSet(ctx, w.server.keys.lead(l.name), l.lead, next, l.times.expires)
+	stored, done, err := l.set(ctx, l.writer.server.keys.lead, l.lead, next, l.times.expires)
 	if err != nil {
-		if began.Sub(l.renewed) > l.times.expires {
-			return l.giveUp(err)
-		}
 		return err
 	}
 	if !done {
-		if strings.HasPrefix(stored, l.holder) {
-			l.lead = stored
-			return errLostReply
-		}
-		return l.giveUp(nil)
+		return l.mismatch(ctx, began, stored)
 	}
 	l.lead, l.renewed = next, began
-	t := l.current.Load()
-	if t == nil {
-		return l.begin(ctx)
+	if !l.begun {
+		return l.begin(ctx, began)
 	}
-	if err := l.storeJudged(ctx, t.fence, l.times.held); err != nil {
+	if err := l.storeJudged(ctx, l.times.held); err != nil || !l.holds {
 		return err
 	}
-	l.current.Store(&term{fence: t.fence, until: began.Add(l.times.held)})
+	l.current.Store(&term{fence: l.fence, until: began.Add(l.times.held)})
 	return nil
+}
+
+// mismatch is called if another record is stored than this node's last one. A reply may be lost. If
+// this node has led without a break and the fencing number isn't higher than its own, the server
+// has lost the lease or was restored to an older state. Then this node stores its lease again.
+func (l *Leadership) mismatch(ctx context.Context, now time.Time, stored string) error {
+	if !strings.HasPrefix(stored, l.holder) {
+		led, err := l.writer.server.readOne(ctx, l.name, l.writer.server.keys.led)
+		if err != nil {
+			return err
+		}
+		if fence, _ := l.parseLed(led); !l.acts(now) || fence > l.fence {
+			l.giveUp()
+			l.failure.Store(nil)
+			return l.take(ctx, now)
+		}
+		l.begun = false
+	}
+	l.lead = stored
+	return errRepeat
 }
 
 // judgedWithin returns the time until which this node may have judged messages once d has passed,
@@ -125,69 +209,96 @@ func (l *Leadership) judgedWithin(d time.Duration) int64 {
 
 // storeJudged stores the time until which this node may judge messages, if it stops leading after
 // the duration left.
-func (l *Leadership) storeJudged(ctx context.Context, fence int64, left time.Duration) error {
-	judged := l.judgedWithin(left)
-	if judged == 0 {
+func (l *Leadership) storeJudged(ctx context.Context, left time.Duration) error {
+	until := l.judgedWithin(left)
+	if until == 0 {
 		return nil
 	}
-	next := formatLed(fence, judged)
-	if next == l.led {
-		return nil
-	}
-	stored, done, err := l.writer.compareAndSet(ctx, l.writer.server.keys.led(l.name), l.led, next, 0)
+	is := formatLed(l.fence, until)
+	stored, done, err := l.set(ctx, l.writer.server.keys.led, l.led, is, 0)
 	if err != nil {
 		return err
 	}
-	if !done {
-		if other, _, err := parseLed(stored); err == nil && stored != "" && other == fence {
-			l.led = stored
-			return errLostReply
-		}
-		return l.giveUp(errors.New("another node has the fencing number"))
+	if done {
+		l.led = is
+		return nil
 	}
-	l.led = next
-	return nil
+	switch fence, _ := l.parseLed(stored); {
+	case fence > l.fence:
+		l.giveUp() // another node has led since
+		return nil
+	case fence < l.fence:
+		l.begun = false // lost, or restored to an older state
+	default:
+		l.led = stored // a reply was lost
+	}
+	return errRepeat
 }
 
 // giveUp stops leading. The lease, if this node still has it, expires.
-func (l *Leadership) giveUp(err error) error {
+func (l *Leadership) giveUp() {
 	l.current.Store(nil)
-	l.lead, l.led = "", ""
-	return err
+	l.holds, l.begun, l.lead, l.led = false, false, "", ""
 }
 
-// release frees the lease, so that another node can take it. The end of Run's context may have cut
-// off a renewal whose reply is then lost. The first attempt finds out what it has stored.
+// release frees the lease, so that another node can take it at once. The end of Run's context may
+// have cut off a renewal whose reply is then lost. The first attempt finds out what it has stored.
+// A higher fencing number without a lease tells the others that the lease was released, not lost.
 func (l *Leadership) release(ctx context.Context) error {
-	w, lead := l.writer, l.lead
-	var err error
-	if fence, _, parsed := parseLed(l.led); parsed == nil && l.led != "" {
-		if err = l.storeJudged(ctx, fence, 0); errors.Is(err, errLostReply) {
-			err = l.storeJudged(ctx, fence, 0)
-		}
-	}
-	l.giveUp(nil)
+	keys, lead, led, begun := &l.writer.server.keys, l.lead, l.led, l.begun
+	l.giveUp()
 	l.updateHeld()
-	stored, done, released := w.compareAndSet(ctx, w.server.keys.lead(l.name), lead, "", 0)
-	if released == nil && !done && strings.HasPrefix(stored, l.holder) {
-		_, _, released = w.compareAndSet(ctx, w.server.keys.lead(l.name), stored, "", 0)
+	stored, done, err := l.set(ctx, keys.lead, lead, "", 0)
+	if err == nil && !done && strings.HasPrefix(stored, l.holder) {
+		_, done, err = l.set(ctx, keys.lead, stored, "", 0)
 	}
-	return errors.Join(err, released)
+	if !begun || !done || err != nil {
+		return err
+	}
+	for range 2 {
+		fence, until := l.parseLed(led)
+		stored, done, err = l.set(ctx, keys.led, led, formatLed(l.fence+1, cmp.Or(l.judgedWithin(0), until)), 0)
+		if err != nil || done || fence != l.fence {
+			break
+		}
+		led = stored
+	}
+	return err
 }
 
 // formatLed is what stays when a lease expires: the fencing number, and how far its holder has
 // judged, in Unix milliseconds.
 func formatLed(fence, judged int64) string { return fmt.Sprintf("%d %d", fence, judged) }
 
-func parseLed(text string) (fence, judged int64, err error) {
+// maxLed bounds what formatLed has written: no fencing number and no time is as high.
+const maxLed = 1 << 53
+
+// farAhead is how far the predecessor's time may be ahead of this node's. Both are times of the
+// chat.
+const farAhead = time.Minute
+
+// parseLed is the inverse of formatLed. It returns zeros for "", and for what nobody has written,
+// which is then replaced.
+func (l *Leadership) parseLed(text string) (fence, judged int64) {
 	if text == "" {
-		return 0, 0, nil
+		return 0, 0
 	}
 	first, second, _ := strings.Cut(text, " ")
 	fence, err1 := strconv.ParseInt(first, 10, 64)
 	judged, err2 := strconv.ParseInt(second, 10, 64)
-	if err1 != nil || err2 != nil {
-		return 0, 0, errors.New("redisstore: the fencing number wasn't written by this package: delete it at the server")
+	latest := cmp.Or(l.judgedWithin(l.times.held+farAhead), maxLed)
+	if err1 != nil || err2 != nil || min(fence, judged) < 0 || fence > maxLed || judged > latest {
+		l.foreign(l.writer.server.keys.led(l.name), text)
+		return 0, 0
 	}
-	return fence, judged, nil
+	return fence, judged
+}
+
+// foreign logs what nobody has written as part of a lease, once.
+func (l *Leadership) foreign(key, text string) {
+	if text == l.seen.foreign {
+		return
+	}
+	l.seen.foreign = text
+	l.writer.server.options.Logger.Warn("redisstore: no node has written this: the next leader replaces it", "key", key, "value", printable(text))
 }

@@ -52,42 +52,88 @@ func (t *leases) free() {
 	t.held--
 }
 
-// mayTake reports whether to take the lease now. If this node has its part, mayTake returns false
-// until the lease has been free for a while, so that another node can take it. If mayTake returns
-// true, it has reserved the lease.
-func (l *Leadership) mayTake(ctx context.Context, now time.Time) (bool, error) {
-	leases := l.leases
-	if leases.candidates.Load() > 1 {
-		stored, err := l.writer.server.readOne(ctx, l.name, l.writer.server.keys.lead)
-		if err != nil {
-			return false, err
-		}
-		if stored != "" && !strings.HasPrefix(stored, l.holder) {
-			l.isHeld(stored)
-			return false, nil
-		}
-		l.other.Store(nil)
+// sighting is what a node that doesn't lead has seen of the lease.
+type sighting struct {
+	looked   bool // lead and led are what was stored at the last look
+	lead     string
+	led      string
+	changed  time.Time // when another node was last seen to renew, or the server was away
+	fence    int64     // the highest one, while a lease was stored
+	judged   int64     // the highest one
+	released bool      // the lease was released since
+	foreign  string    // what was last logged
+}
+
+// look reads the lease. It returns what is stored, and whether this node may take it: no other node
+// has it, or the other one hasn't renewed it for as long as a lease lasts. A lease that has
+// disappeared may be lost. Its leader then stores it again.
+func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free bool, err error) {
+	server, s := l.writer.server, &l.seen
+	if err := server.ready(); err != nil {
+		return "", false, err
+	}
+	ctx, cancel := withTimeout(ctx, server.options.Timeout)
+	defer cancel()
+	keys := []string{server.keys.lead(l.name), server.keys.led(l.name)}
+	texts, err := server.readAll(ctx, keys, func(key string) string { return key })
+	if err != nil {
+		return "", false, err
+	}
+	lead, led := texts[0], texts[1]
+	fence, judged := l.parseLed(led)
+	s.judged = max(s.judged, judged)
+	s.released = lead == "" && fence > s.fence && !s.changed.IsZero()
+	if lead != "" {
+		s.fence = max(s.fence, fence)
+	}
+	if own := strings.HasPrefix(lead, l.holder); !own && (lead != "" && lead != s.lead || s.looked && led != "" && led != s.led) {
+		s.changed = now
+		l.isHeld(lead)
+	}
+	s.looked, s.lead, s.led = true, lead, led
+	if !s.changed.IsZero() && now.Sub(s.changed) < l.times.expires && !s.released {
+		l.freeSince = time.Time{}
+		return "", false, nil
+	}
+	l.other.Store(nil)
+	return lead, true, nil
+}
+
+// mayTake reports whether to take the lease now, and what is stored. If this node has its part, it
+// leaves the lease to others until it has been free for a while. If mayTake returns true, it has
+// reserved the lease.
+func (l *Leadership) mayTake(ctx context.Context, now time.Time) (lead string, ok bool, err error) {
+	lead, free, err := l.look(ctx, now)
+	if !free {
+		return "", false, err
 	}
 	if l.freeSince.IsZero() {
 		l.freeSince = now
 	}
-	l.reserved = leases.reserve(now.Sub(l.freeSince) >= l.times.yield)
-	return l.reserved, nil
+	_, _, leads := l.Leading() // alone until now
+	l.reserved = l.leases.reserve(leads || now.Sub(l.freeSince) >= l.times.yield)
+	return lead, l.reserved, nil
 }
 
-// isHeld notes that another node has the lease.
-func (l *Leadership) isHeld(record string) {
-	l.freeSince = time.Time{}
-	holder, _, _ := strings.Cut(record, " ")
-	if name, ok := unescape(holder); ok {
-		l.other.Store(&name)
+// isHeld notes which other node has the lease. If lead is empty, that is the same one as before.
+func (l *Leadership) isHeld(lead string) {
+	if lead == "" {
+		return
 	}
+	if parts := strings.Split(lead, " "); len(parts) == 3 {
+		if name, ok := unescape(parts[0]); ok {
+			l.other.Store(&name)
+			return
+		}
+	}
+	l.other.Store(nil)
+	l.foreign(l.writer.server.keys.lead(l.name), lead)
 }
 
 // updateHeld corrects the count of leases after this node has tried to take or renew the lease.
 func (l *Leadership) updateHeld() {
-	if l.lead != "" {
-		l.freeSince = time.Time{}
+	if l.holds {
+		l.freeSince, l.seen.looked, l.seen.lead, l.seen.changed = time.Time{}, false, "", time.Time{}
 		l.other.Store(nil)
 	} else if l.reserved {
 		l.reserved = false

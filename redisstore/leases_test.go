@@ -16,7 +16,7 @@ type leads struct {
 }
 
 // patientLease has no duration that could be over before a test has seen what it waits for.
-var patientLease = leaseTimes{expires: time.Hour, held: time.Hour, renew: 300 * time.Millisecond, poll: 20 * time.Millisecond, yield: time.Hour}
+var patientLease = leaseTimes{expires: time.Hour, held: time.Hour, poll: 20 * time.Millisecond, alone: time.Hour, yield: time.Hour}
 
 func runLeads(t *testing.T, s *Store, times leaseTimes, tasks ...string) *leads {
 	t.Helper()
@@ -61,7 +61,7 @@ func TestLead_Part(t *testing.T) {
 	var keys []string
 	for _, task := range tasks {
 		keys = append(keys, "cg1:lead:"+task)
-		r.must("SET", "cg1:lead:"+task, "somebody 1")
+		r.must("SET", "cg1:lead:"+task, "somebody X 1")
 	}
 	a, b, idle := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"}), open(t, r.URL(), Options{Node: "idle"})
 	la, lb := runLeads(t, a, patientLease, tasks...), runLeads(t, b, patientLease, tasks...)
@@ -74,8 +74,10 @@ func TestLead_Part(t *testing.T) {
 	for _, stop := range stops {
 		stop()
 	}
-	free := func() { r.must(append([]string{"DEL"}, keys...)...) }
-	free()
+	r.must(append([]string{"DEL"}, keys...)...)
+	for _, task := range tasks {
+		r.must("SET", "cg1:led:"+task, formatLed(1, 0)) // released
+	}
 	eventually(t, "all tasks have a leader", func() bool { return la.held()+lb.held() == 4 })
 	if la.held() != 2 || lb.held() != 2 {
 		t.Errorf("a leads %d tasks and b leads %d", la.held(), lb.held())
