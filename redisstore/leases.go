@@ -95,7 +95,9 @@ func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free
 		l.freeSince = time.Time{}
 		return "", false, nil
 	}
-	l.other.Store(nil)
+	if s.released {
+		l.other.Store(nil)
+	}
 	return lead, true, nil
 }
 

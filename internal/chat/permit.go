@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ErrStandby means that another node acts in the channel now.
-var ErrStandby = errors.New("another node acts in this channel now")
+// ErrStandby means that this node doesn't act in the channel now. Usually another one does.
+var ErrStandby = errors.New("this node doesn't act in this channel now")
 
 type permitKey struct{}
 

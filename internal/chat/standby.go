@@ -15,15 +15,17 @@ import (
 // redisstore.Leadership.
 type Lease interface {
 	// Leading reports whether this node acts. It does so at least until the time returned. fence
-	// grows whenever a node takes the lease.
+	// grows whenever a node takes the lease; it is 0 if this node acts without having had it.
 	Leading() (fence int64, until time.Time, ok bool)
 	// Leader returns the name of the node that acts, or "" if it is unknown.
 	Leader() string
+	// Problem says since when and why the lease can't be taken or renewed; empty if it can.
+	Problem() (since time.Time, problem string)
 	// SetJudgedUntil notes for a successor that this node has judged all messages up to a time.
 	SetJudgedUntil(time.Time)
-	// JudgedUntil returns the time up to which the predecessor may have judged; zero if it recorded
-	// none.
-	JudgedUntil() time.Time
+	// JudgedUntil says how far the predecessor has judged: certainly until sure, and maybe until
+	// maybe. They are zero if it recorded nothing.
+	JudgedUntil() (sure, maybe time.Time)
 	// Run takes and renews the lease until ctx ends, and then releases it.
 	Run(ctx context.Context) error
 }
@@ -34,8 +36,8 @@ const requestMargin = 4 * time.Second
 
 // Standby makes several bots in the same channels act as one: in each channel, only the node with
 // the lease judges messages and acts. The others keep the last messages, and continue when the
-// lease becomes theirs. Messages around the change may be missed, but are never judged twice. It is
-// safe for concurrent use. Create one with NewStandby.
+// lease becomes theirs. Messages around the change may be missed, but are judged twice only if nodes
+// act without the lease. It is safe for concurrent use. Create one with NewStandby.
 type Standby struct {
 	lead func(channelID string) Lease
 	log  *slog.Logger
@@ -68,14 +70,31 @@ func (s *Standby) Leads(channelID string) bool {
 	return err == nil
 }
 
-// Leader returns the name of the node that acts in a channel, or "" if it is unknown. ok is false
-// until this node receives the channel's first message, because it takes no lease before that.
-func (s *Standby) Leader(channelID string) (node string, ok bool) {
+// Acting says who acts in a channel, as far as this node knows.
+type Acting struct {
+	Self   bool   // this node acts
+	Leader string // the node that acts, or that acted before the Problem; "" if there is none
+	// Since is since when there is the Problem. Without a Problem and a Leader, it is since when no
+	// node acts.
+	Since   time.Time
+	Problem string // why the nodes can't agree who acts; "" if they can
+}
+
+// Acting says who acts in a channel. ok is false until this node receives the channel's first
+// message, because it takes no lease before that.
+func (s *Standby) Acting(channelID string) (a Acting, ok bool) {
 	c := s.channel(channelID)
 	if c == nil {
-		return "", false
+		return Acting{}, false
 	}
-	return c.lease.Leader(), true
+	_, _, a.Self = c.lease.Leading()
+	a.Leader = c.lease.Leader()
+	if a.Since, a.Problem = c.lease.Problem(); a.Leader == "" {
+		c.mu.Lock()
+		a.Since = c.vacant
+		c.mu.Unlock()
+	}
+	return a, true
 }
 
 // permit returns until when a request to the channel must be answered, or ErrStandby.

@@ -10,8 +10,10 @@ import (
 
 // Times that matter when another node takes over.
 const (
-	// standbyKeeps is how long a standby keeps messages. It exceeds the longest time in which a
-	// channel has no leader.
+	// UsualGap is how long a channel has no leader at most, when one node takes the place of
+	// another, or when nodes start.
+	UsualGap = 15 * time.Second
+	// standbyKeeps is how long a standby keeps messages. It exceeds UsualGap.
 	standbyKeeps = 25 * time.Second
 	// judgedMargin is how long after its recorded time the predecessor may have judged messages,
 	// because a message reaches two nodes at different times.
@@ -34,7 +36,10 @@ type standbyChannel struct {
 	received chan struct{} // has an element if a message was added since run looked
 
 	mu      sync.Mutex
-	fence   int64 // of this node's lease; 0 if another node may act
+	leads   bool      // this node acts
+	fence   int64     // of its lease, see Lease
+	vacant  time.Time // since when no node acts; zero if one does
+	trouble string    // what logTrouble has found last
 	queue   []keptMessage
 	dropped int // messages that had no room while this node leads
 	// newest is the latest time on the chat's clock. The message with this time was received at
@@ -57,7 +62,7 @@ func (c *standbyChannel) add(m *Message, read, now time.Time) {
 	}
 	if len(c.queue) == maxStandby {
 		c.queue = c.queue[1:]
-		if c.fence != 0 {
+		if c.leads {
 			c.dropped++
 		}
 	}
@@ -122,25 +127,58 @@ func (c *standbyChannel) next(now time.Time) (read time.Time, messages []Message
 // change updates whether this node leads. A new leader continues with the messages that its
 // predecessor can't have judged. The caller holds mu.
 func (c *standbyChannel) change(fence int64, leads bool, now time.Time) {
+	defer c.logTrouble(now)
+	if leads || c.lease.Leader() != "" {
+		c.vacant = time.Time{}
+	} else if c.vacant.IsZero() {
+		c.vacant = now
+	}
 	if !leads {
-		if c.fence != 0 {
-			c.log.Warn("another node may act in this channel now", "channel", c.id)
+		if c.leads {
+			c.log.Warn("this node doesn't act in the channel any more", "channel", c.id, "leader", c.lease.Leader())
 		}
-		c.fence = 0
+		c.leads = false
 		return
 	}
-	if fence == c.fence {
+	if c.leads && fence == c.fence {
 		return
 	}
-	c.fence, c.dropped = fence, 0
-	var after time.Time
-	if judged := c.lease.JudgedUntil(); !judged.IsZero() {
-		after = judged.Add(judgedMargin)
+	c.leads, c.fence, c.dropped = true, fence, 0
+	sure, after := c.lease.JudgedUntil()
+	if !after.IsZero() {
+		after = after.Add(judgedMargin)
 	}
 	c.forgetOld(now)
-	before := len(c.queue)
-	c.queue = slices.DeleteFunc(c.queue, func(k keptMessage) bool { return !k.message.SentAt.After(after) })
-	c.log.Info("this node acts in the channel now", "channel", c.id, "fence", fence, "kept", len(c.queue), "missed", before-len(c.queue))
+	unknown := 0 // messages that may have been judged
+	c.queue = slices.DeleteFunc(c.queue, func(k keptMessage) bool {
+		if k.message.SentAt.After(after) {
+			return false
+		}
+		if k.message.SentAt.After(sure) {
+			unknown++
+		}
+		return true
+	})
+	c.log.Info("this node acts in the channel now", "channel", c.id, "fence", fence, "kept", len(c.queue), "unknown", unknown)
+}
+
+// logTrouble logs once that no node acts, or that this one acts without the lease, if that is no
+// usual change of nodes. The caller holds mu.
+func (c *standbyChannel) logTrouble(now time.Time) {
+	since, problem := c.lease.Problem()
+	trouble := ""
+	switch {
+	case !c.vacant.IsZero() && now.Sub(c.vacant) >= UsualGap:
+		trouble, since = "nobody moderates the channel", c.vacant
+	case c.leads && problem != "" && now.Sub(since) >= UsualGap:
+		trouble = "this node moderates the channel alone"
+	}
+	if trouble != "" && trouble != c.trouble {
+		c.log.Warn(trouble, "channel", c.id, "since", since, "problem", problem)
+	} else if trouble == "" && c.trouble != "" {
+		c.log.Info("a node moderates the channel, and the others know of it", "channel", c.id, "leader", c.lease.Leader())
+	}
+	c.trouble = trouble
 }
 
 // forgetOld removes the messages that are too old to be judged. The caller holds mu.

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // testLease is a Lease that the test gives and takes.
@@ -18,7 +21,11 @@ type testLease struct {
 	until   time.Time
 	judged  time.Time // noted by this node
 	before  time.Time // noted by the predecessor
+	sure    time.Time // certainly judged by the predecessor
 	fence   int64
+	leader  string    // if this node doesn't lead
+	since   time.Time // of the problem
+	problem string
 	running bool
 	early   bool // it ran before anything was noted
 }
@@ -33,7 +40,22 @@ func (l *testLease) Leader() string {
 	if _, _, ok := l.Leading(); ok {
 		return "self"
 	}
-	return "other"
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leader
+}
+
+func (l *testLease) Problem() (time.Time, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.since, l.problem
+}
+
+// set changes the lease.
+func (l *testLease) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
 }
 
 func (l *testLease) SetJudgedUntil(t time.Time) {
@@ -42,10 +64,10 @@ func (l *testLease) SetJudgedUntil(t time.Time) {
 	l.judged = t
 }
 
-func (l *testLease) JudgedUntil() time.Time {
+func (l *testLease) JudgedUntil() (sure, maybe time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.before
+	return l.sure, l.before
 }
 
 func (l *testLease) Run(ctx context.Context) error {
@@ -146,15 +168,16 @@ type standbyTest struct {
 	t      *testing.T
 	source channelSource
 	sink   *idSink
+	log    *waittest.Output
 	leases map[string]*testLease
 }
 
 func runStandby(t *testing.T, test func(s *standbyTest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &standbyTest{t: t, sink: &idSink{}, leases: map[string]*testLease{"a": {}, "b": {}}}
+		s := &standbyTest{t: t, sink: &idSink{}, log: &waittest.Output{}, leases: map[string]*testLease{"a": {leader: "other"}, "b": {leader: "other"}}}
 		s.source = make(channelSource)
-		s.Standby = NewStandby(func(id string) Lease { return s.leases[id] }, nil)
+		s.Standby = NewStandby(func(id string) Lease { return s.leases[id] }, slog.New(slog.NewTextHandler(s.log, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Source(s.source).Run(ctx, s.sink) }()
@@ -185,13 +208,13 @@ func (s *standbyTest) send(ids ...string) {
 func TestStandby_TakesOver(t *testing.T) {
 	runStandby(t, func(s *standbyTest) {
 		s.leases["a"].give(time.Hour)
-		if _, known := s.Leader("a"); known {
+		if _, known := s.Acting("a"); known {
 			s.t.Error("a leader without a message")
 		}
 		s.send("a1", "b1", "a2")
 		for id, want := range map[string]string{"a": "self", "b": "other"} {
-			if node, known := s.Leader(id); !known || node != want || s.Leads(id) != (want == "self") {
-				s.t.Errorf("%q acts in %s", node, id)
+			if a, known := s.Acting(id); !known || a != (Acting{Self: want == "self", Leader: want}) || s.Leads(id) != a.Self {
+				s.t.Errorf("%s: %+v", id, a)
 			}
 		}
 		s.sink.want(s.t, "a1", "a2")
@@ -201,9 +224,13 @@ func TestStandby_TakesOver(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		s.send("b3")
 		s.sink.want(s.t)
+		s.leases["b"].sure = s.leases["b"].before.Add(-4*time.Second - 1)
 		s.leases["b"].give(time.Hour)
 		time.Sleep(standbyLooks)
 		s.sink.want(s.t, "b3")
+		if text := s.log.String(); !strings.Contains(text, "kept=1 unknown=2\n") { // b1 and b2
+			s.t.Errorf("logged: %s", text)
+		}
 		s.send("b4")
 		s.send("a3")
 		s.sink.want(s.t, "b4", "a3")
@@ -225,6 +252,70 @@ func TestStandby_KeepsLastMessages(t *testing.T) {
 		}
 		if kept := s.channels["b"].queue; len(kept) != maxStandby || kept[0].message.ID != "b5" {
 			s.t.Errorf("%d messages are kept, from %s", len(kept), kept[0].message.ID)
+		}
+	})
+}
+
+// TestStandby_Nobody checks that a channel without a leader is reported and logged once, with the
+// time and the cause, and not while nodes change as usual.
+func TestStandby_Nobody(t *testing.T) {
+	const nobody, ended = "nobody moderates the channel", "a node moderates the channel"
+	runStandby(t, func(s *standbyTest) {
+		lease := s.leases["a"]
+		s.send("a1")
+		lease.set(func() { lease.leader = "" })
+		time.Sleep(standbyLooks)
+		since := time.Now()
+		lease.set(func() { lease.since, lease.problem = since.Add(time.Second), "the memory is full" })
+		time.Sleep(UsualGap - 1)
+		s.sink.want(s.t)
+		if a, _ := s.Acting("a"); a != (Acting{Since: since, Problem: "the memory is full"}) {
+			s.t.Errorf("%+v", a)
+		}
+		if text := s.log.String(); strings.Contains(text, nobody) {
+			s.t.Errorf("logged too soon: %s", text)
+		}
+		time.Sleep(time.Minute)
+		if text := s.log.String(); strings.Count(text, nobody) != 1 || !strings.Contains(text, `problem="the memory is full"`) || strings.Contains(text, ended) {
+			s.t.Errorf("logged: %s", text)
+		}
+		lease.set(func() { lease.leader, lease.problem = "other", "" })
+		time.Sleep(standbyLooks)
+		if a, _ := s.Acting("a"); a.Leader != "other" || strings.Count(s.log.String(), ended) != 1 {
+			s.t.Errorf("%+v, logged: %s", a, s.log.String())
+		}
+	})
+}
+
+// TestStandby_Alone checks that a node that acts without the lease judges everything, says so, and
+// steps back when another node has the lease.
+func TestStandby_Alone(t *testing.T) {
+	const alone = "this node moderates the channel alone"
+	runStandby(t, func(s *standbyTest) {
+		lease := s.leases["a"]
+		lease.set(func() { lease.fence, lease.leader = -1, "" }) // it leads with the fencing number 0
+		s.send("a1")
+		lease.set(func() { lease.since, lease.problem = time.Now(), "Redis is away" })
+		lease.give(time.Hour)
+		time.Sleep(standbyLooks)
+		s.sink.want(s.t, "a1")
+		s.send("a2")
+		s.sink.want(s.t, "a2")
+		if a, _ := s.Acting("a"); !a.Self || a.Since.IsZero() || a.Problem != "Redis is away" {
+			s.t.Errorf("%+v", a)
+		}
+		if text := s.log.String(); strings.Contains(text, alone) {
+			s.t.Errorf("logged too soon: %s", text)
+		}
+		time.Sleep(time.Minute)
+		if text := s.log.String(); strings.Count(text, alone) != 1 || !strings.Contains(text, `problem="Redis is away"`) {
+			s.t.Errorf("logged: %s", text)
+		}
+		lease.set(func() { lease.until, lease.leader, lease.problem = time.Now(), "other", "" })
+		s.send("a3")
+		s.sink.want(s.t)
+		if s.Leads("a") || strings.Count(s.log.String(), "leader=other") != 2 { // that it ends, and why
+			s.t.Errorf("leads %v, logged: %s", s.Leads("a"), s.log.String())
 		}
 	})
 }

@@ -159,8 +159,8 @@ func (n *Node) Leads(channelID string) (leads, ok bool) {
 	if n.Standby == nil {
 		return false, false
 	}
-	_, ok = n.Standby.Leader(channelID)
-	return n.Standby.Leads(channelID), ok
+	acting, ok := n.Standby.Acting(channelID)
+	return acting.Self, ok
 }
 
 // documents adapts the shared store to policies.Documents.

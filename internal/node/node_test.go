@@ -21,9 +21,10 @@ type lease struct{ held bool }
 func (l lease) Leading() (fence int64, until time.Time, ok bool) {
 	return 1, time.Now().Add(time.Minute), l.held
 }
-func (l lease) Leader() string           { return "some node" }
-func (l lease) SetJudgedUntil(time.Time) {}
-func (l lease) JudgedUntil() time.Time   { return time.Time{} }
+func (l lease) Leader() string                       { return "some node" }
+func (l lease) Problem() (since time.Time, _ string) { return since, "" }
+func (l lease) SetJudgedUntil(time.Time)             {}
+func (l lease) JudgedUntil() (sure, maybe time.Time) { return sure, maybe }
 func (l lease) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil

@@ -1,0 +1,393 @@
+package redisstore
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/waittest"
+)
+
+// leaseTest is two nodes with the lease of the same task, and a time for their steps. The time
+// doesn't pass by itself.
+type leaseTest struct {
+	*testing.T
+	r    *redisServer
+	a, b *Leadership
+	now  time.Time
+}
+
+// startLeases returns a leaseTest in which a leads, has judged until now, and b has seen it.
+func startLeases(t *testing.T, opts ...string) *leaseTest {
+	t.Helper()
+	r := startRedis(t, opts...)
+	lt := &leaseTest{T: t, r: r, now: time.Now()}
+	for i, l := range []**Leadership{&lt.a, &lt.b} {
+		*l = open(t, r.URL(), Options{Node: string(rune('a' + i))}).Lead("x")
+		(*l).SetJudgedUntil(lt.now)
+	}
+	lt.step(lt.a, 0)
+	lt.step(lt.b, 0)
+	wantFence(t, lt.a, 1)
+	lt.wantStandby(lt.b)
+	return lt
+}
+
+// step lets a node take a step once d has passed, which must succeed. A step that has to be
+// repeated is repeated.
+func (t *leaseTest) step(l *Leadership, d time.Duration) {
+	t.Helper()
+	t.now = t.now.Add(d)
+	err := errRepeat
+	for range 3 {
+		if errors.Is(err, errRepeat) {
+			err = l.step(t.Context(), t.now)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// away lets nodes that can't reach the server take steps, each second for a duration that ends at
+// the current time.
+func (t *leaseTest) away(d time.Duration, all ...*Leadership) {
+	t.Helper()
+	for _, l := range all {
+		l.writer.server.goAway(errors.New("killed"))
+	}
+	for at := time.Now().Add(-d); !at.After(time.Now()); at = at.Add(time.Second) {
+		for _, l := range all {
+			if err := l.step(t.Context(), at); err == nil || errors.Is(err, errRepeat) {
+				t.Fatalf("%s before now: %v", time.Until(at), err)
+			}
+		}
+	}
+	t.now = time.Now()
+}
+
+// wantStandby fails the test unless a node doesn't lead, and says that the other one does.
+func (t *leaseTest) wantStandby(l *Leadership) {
+	t.Helper()
+	other := map[*Leadership]string{t.a: "b", t.b: "a"}[l]
+	if _, _, ok := l.Leading(); ok || l.Leader() != other {
+		t.Errorf("it leads: %v; the leader is %q, want %s", ok, l.Leader(), other)
+	}
+}
+
+// wantAlone fails the test unless a node leads, and says why it has no lease.
+func (t *leaseTest) wantAlone(l *Leadership, fence int64) {
+	t.Helper()
+	wantFence(t.T, l, fence)
+	if since, problem := l.Problem(); problem == "" || since.IsZero() {
+		t.Error("it has no problem")
+	}
+}
+
+// TestLead_DataLost checks that no second node leads after the server has lost its data, and that
+// the leader stores its lease again.
+func TestLead_DataLost(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(r *redisServer){
+		"emptied":         func(r *redisServer) { r.must("FLUSHALL") },
+		"restarted empty": func(r *redisServer) { r.Kill(); r.Start() },
+		"evicted":         func(r *redisServer) { r.must("DEL", "cg1:lead:x") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lt := startLeases(t)
+			lose(lt.r)
+			eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
+			lt.wantStandby(lt.b)
+			eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), lt.now) == nil })
+			lt.step(lt.b, usualLease.expires-time.Second)
+			lt.wantStandby(lt.b)
+			wantFence(t, lt.a, 2)
+			led := mustString(t, lt.r.must("GET", "cg1:led:x"))
+			if want := formatLed(2, lt.a.judgedWithin(usualLease.held)); led != want {
+				t.Errorf("%s is stored, want %s", led, want)
+			}
+			if sure, maybe := lt.a.JudgedUntil(); !sure.IsZero() || !maybe.IsZero() {
+				t.Error("the leader has itself as its predecessor")
+			}
+		})
+	}
+}
+
+// TestLead_DataLostWithLeader checks that the successor of a leader that ended with the server's
+// data knows how far the leader has judged, and has a higher fencing number.
+func TestLead_DataLostWithLeader(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	judged := lt.now
+	lt.r.must("FLUSHALL")
+	lt.b.SetJudgedUntil(judged.Add(9 * time.Second))
+	for range usualLease.expires/time.Second - 1 {
+		lt.step(lt.b, time.Second)
+		lt.wantStandby(lt.b)
+	}
+	lt.step(lt.b, time.Second)
+	wantFence(t, lt.b, 2)
+	judged = judged.Truncate(time.Millisecond).Add(usualLease.poll)
+	wantJudged(t, lt.b, judged, judged.Add(usualLease.held))
+}
+
+// TestLead_NewNodeAfterLoss checks that a node that starts right after the loss, and knows of no
+// leader, leaves the lease to the one that goes on.
+func TestLead_NewNodeAfterLoss(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	lt.r.must("FLUSHALL")
+	lt.b = open(t, lt.r.URL(), Options{Node: "b"}).Lead("x")
+	lt.step(lt.b, 0)
+	wantFence(t, lt.b, 1)
+	lt.step(lt.a, 0)
+	lt.step(lt.b, 0)
+	lt.wantStandby(lt.b)
+	wantFence(t, lt.a, 2)
+}
+
+// TestLead_Away checks that a leader goes on in an outage of an hour, that the other node doesn't
+// begin, and that both stay so afterwards, although the server has forgotten the lease.
+func TestLead_Away(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	lt.a.current.Store(&term{1, time.Now().Add(-time.Hour + usualLease.held)})
+	lt.r.Kill()
+	lt.away(time.Hour, lt.a, lt.b)
+	lt.wantAlone(lt.a, 1)
+	lt.wantStandby(lt.b)
+	lt.r.Start()
+	eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
+	lt.wantStandby(lt.b)
+	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), lt.now) == nil })
+	lt.step(lt.b, 0)
+	lt.wantStandby(lt.b)
+	wantFence(t, lt.a, 2)
+	if _, problem := lt.a.Problem(); problem != "" {
+		t.Errorf("after the outage: %s", problem)
+	}
+}
+
+// TestLead_SuspendedWhileAway checks that a leader that goes on without the server stops if it was
+// suspended, and begins again only if the outage lasts.
+func TestLead_SuspendedWhileAway(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	lt.r.Kill()
+	lt.a.writer.server.goAway(errors.New("killed"))
+	fail := func(ago time.Duration) (leads bool) {
+		if err := lt.a.step(t.Context(), time.Now().Add(-ago)); err == nil {
+			t.Error("a dead server answers")
+		}
+		_, _, leads = lt.a.Leading()
+		return leads
+	}
+	lt.a.current.Store(&term{1, time.Now().Add(-time.Minute)})
+	if fail(time.Minute+time.Second) || fail(time.Minute-time.Second) {
+		t.Error("it acts on an outage of a minute ago")
+	}
+	if fail(usualLease.alone+time.Second) || fail(usualLease.alone/2) || !fail(0) {
+		t.Error("it doesn't act in an outage that lasts")
+	}
+}
+
+// TestLead_CutOff checks what happens if only the leader is cut off: another node takes its place,
+// and the former leader stops as soon as it reaches the server.
+func TestLead_CutOff(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	gate := startGate(t, lt.r.Addr())
+	cut := open(t, "redis://"+gate.addr, Options{Node: "a"})
+	lt.a.writer, lt.a.leases = cut.writer, cut.leases
+	gate.close()
+	lt.a.current.Store(&term{1, time.Now().Add(-time.Minute + usualLease.held)})
+	lt.away(time.Minute, lt.a)
+	lt.wantAlone(lt.a, 1)
+	lt.step(lt.b, usualLease.expires)
+	wantFence(t, lt.b, 2)
+	gate.open()
+	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), time.Now()) == nil })
+	lt.wantStandby(lt.a)
+	lt.step(lt.b, 0)
+	wantFence(t, lt.b, 2)
+}
+
+// TestLead_AwayFromTheStart checks that nodes that know of no leader act after a while, and that
+// one of them goes on when the server is there.
+func TestLead_AwayFromTheStart(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	r.Kill()
+	lt := &leaseTest{T: t, r: r}
+	lt.a, lt.b = open(t, r.URL(), Options{Node: "a"}).Lead("x"), open(t, r.URL(), Options{Node: "b"}).Lead("x")
+	for _, l := range []*Leadership{lt.a, lt.b} {
+		if err := l.step(t.Context(), time.Now().Add(-usualLease.alone)); err == nil {
+			t.Error("a dead server answers")
+		}
+		if _, _, ok := l.Leading(); ok || l.Leader() != "" {
+			t.Errorf("at the start: leads %v, the leader is %q", ok, l.Leader())
+		}
+	}
+	lt.away(usualLease.alone-time.Second, lt.a, lt.b)
+	for _, l := range []*Leadership{lt.a, lt.b} {
+		if err := l.step(t.Context(), time.Now()); err == nil {
+			t.Error("a dead server answers")
+		}
+	}
+	lt.wantAlone(lt.a, 0)
+	lt.wantAlone(lt.b, 0)
+	r.Start()
+	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), time.Now()) == nil })
+	wantFence(t, lt.a, 1)
+	eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), time.Now()) == nil })
+	lt.wantStandby(lt.b)
+}
+
+// TestLead_AwayWithLeader checks that the successor of a leader that ended in an outage waits for
+// it, and doesn't judge what the leader may have judged meanwhile.
+func TestLead_AwayWithLeader(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	lt.r.Kill()
+	judged := lt.now.Truncate(time.Millisecond).Add(time.Minute)
+	lt.b.SetJudgedUntil(judged)
+	lt.away(time.Minute, lt.b)
+	lt.wantStandby(lt.b)
+	lt.r.Start()
+	eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
+	lt.step(lt.b, usualLease.expires-time.Second)
+	lt.wantStandby(lt.b)
+	lt.step(lt.b, time.Second)
+	wantFence(t, lt.b, 2)
+	wantJudged(t, lt.b, judged.Add(usualLease.poll), judged.Add(usualLease.poll+usualLease.held))
+}
+
+// TestLead_Refused checks that a leader goes on while the server refuses changes, that the other
+// node doesn't begin, and that a new node does, which knows of no leader.
+func TestLead_Refused(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string][2][]string{
+		"memory full":    {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
+		"another's list": {{"EVAL", "redis.call('DEL', KEYS[1]) redis.call('RPUSH', KEYS[1], 1)", "1", "cg1:lead:x"}, {"DEL", "cg1:lead:x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lt := startLeases(t)
+			refused, ended := set[0], set[1]
+			started := open(t, lt.r.URL(), Options{}).Lead("x")
+			lt.r.must(refused...)
+			lt.a.current.Store(&term{1, time.Now().Add(-time.Minute + usualLease.held)})
+			for at := time.Now().Add(-time.Minute); !at.After(time.Now()); at = at.Add(time.Second) {
+				for _, l := range []*Leadership{lt.a, lt.b, started} {
+					if err := l.step(t.Context(), at); err == nil && l == lt.a {
+						t.Fatal("the change isn't refused")
+					}
+				}
+			}
+			lt.wantAlone(lt.a, 1)
+			lt.wantStandby(lt.b)
+			if name == "another's list" { // the lease isn't there
+				lt.wantAlone(started, 0)
+			}
+			lt.r.must(ended...)
+			lt.now = time.Now()
+			lt.step(lt.a, 0)
+			if _, problem := lt.a.Problem(); problem != "" {
+				t.Errorf("afterwards: %s", problem)
+			}
+			if _, _, ok := lt.a.Leading(); !ok {
+				t.Error("it doesn't lead")
+			}
+		})
+	}
+}
+
+// foreignLeases are contents of both keys that no node has written, or that are older than what a
+// node has seen.
+var foreignLeases = map[string][2]string{
+	"an hour ago":         {"c OLD 5", "1 1700000000000"},
+	"an hour ago, nobody": {"", "1 1700000000000"},
+	"odd":                 {"odd", "odd"},
+	"the fence too high":  {"c OLD 5", "9223372036854775807 1700000000000"},
+	"negative":            {"c OLD 5", "-5 -5"},
+	"judged too far":      {"c OLD 5", "3 99999999999999"},
+}
+
+// TestLead_Restored checks that a leader stores its lease again if an older state or something else
+// is stored, and that the other node doesn't take it.
+func TestLead_Restored(t *testing.T) {
+	t.Parallel()
+	for name, stored := range foreignLeases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lt := startLeases(t)
+			lt.a.fence = 7
+			lt.r.must("SET", "cg1:lead:x", stored[0])
+			lt.r.must("SET", "cg1:led:x", stored[1])
+			if stored[0] == "" {
+				lt.r.must("DEL", "cg1:lead:x")
+			}
+			lt.step(lt.b, 0)
+			if _, _, ok := lt.b.Leading(); ok {
+				t.Error("both lead")
+			}
+			lt.step(lt.a, 0)
+			lt.step(lt.b, usualLease.expires-time.Second)
+			lt.wantStandby(lt.b)
+			wantFence(t, lt.a, 8)
+		})
+	}
+}
+
+// TestLead_RestoredWithoutLeader checks that nothing that is stored keeps a node from leading for
+// ever, and that what no node has written is logged.
+func TestLead_RestoredWithoutLeader(t *testing.T) {
+	t.Parallel()
+	for name, stored := range foreignLeases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lt := startLeases(t)
+			judged := time.UnixMilli(lt.now.UnixMilli())
+			lt.r.must("SET", "cg1:lead:x", stored[0])
+			lt.r.must("SET", "cg1:led:x", stored[1])
+			if stored[0] == "" {
+				lt.r.must("DEL", "cg1:lead:x")
+			}
+			var log waittest.Output
+			lt.b.writer.server.options.Logger = logTo(&log)
+			lt.step(lt.b, 0)
+			lt.step(lt.b, usualLease.expires-time.Second)
+			if _, _, ok := lt.b.Leading(); ok {
+				t.Error("it leads too soon")
+			}
+			lt.step(lt.b, time.Second)
+			wantFence(t, lt.b, 2)
+			judged = judged.Add(usualLease.poll)
+			wantJudged(t, lt.b, judged, judged.Add(usualLease.held))
+			if key, _, _ := strings.Cut(stored[1], " "); (key != "1") != strings.Contains(log.String(), "key=cg1:led:x value=") {
+				t.Errorf("logged: %s", log.String())
+			}
+		})
+	}
+}
+
+// TestLead_RunAfterLoss checks that the running leader stores a lost lease again.
+func TestLead_RunAfterLoss(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
+	la := runLeads(t, a, patientLease, "x").leaderships[0]
+	eventually(t, "a leads", func() bool { _, _, ok := la.Leading(); return ok })
+	lb := runLeads(t, b, patientLease, "x").leaderships[0]
+	eventually(t, "b knows the leader", func() bool { return lb.Leader() == "a" })
+	r.must("FLUSHALL")
+	eventually(t, "the lease is stored again", func() bool {
+		fence, _, _ := la.Leading()
+		return fence == 2 && r.text("GET", "cg1:lead:x") != ""
+	})
+	if _, _, ok := lb.Leading(); ok {
+		t.Error("both lead")
+	}
+}
