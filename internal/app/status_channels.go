@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -21,7 +23,8 @@ func summarize(list []live.Connection, hint string) []live.Connection {
 	if more <= 0 {
 		return list
 	}
-	return append(list[:MostNotes:MostNotes], live.Connection{Channel: live.SeveralChannels, Name: fmt.Sprintf("and %d more", more), State: list[0].State, Detail: hint})
+	lasting := slices.ContainsFunc(list[MostNotes:], func(c live.Connection) bool { return !c.Brief })
+	return append(list[:MostNotes:MostNotes], live.Connection{Channel: live.SeveralChannels, Name: fmt.Sprintf("and %d more", more), State: list[0].State, Detail: hint, Brief: !lasting})
 }
 
 // namesThem says where all channels with a problem are named.
@@ -84,23 +87,51 @@ func (s *status) lacksScope() bool {
 	return false
 }
 
-// standbys returns the channels in which another node acts.
-func (s *status) standbys() (list []live.Connection) {
+// standbys returns the channels in which no node acts, in which this one acts without knowing
+// whether others do, and in which another one acts.
+func (s *status) standbys() []live.Connection {
 	if s.standby == nil {
 		return nil
 	}
+	var unmoderated, alone, standby []live.Connection
 	for _, c := range s.twitchChannels() {
-		node, known := s.standby.Leader(c.ID)
-		if !known || s.standby.Leads(c.ID) {
+		acting, known := s.standby.Acting(c.ID)
+		if !known {
 			continue
 		}
-		detail := "no node acts in it yet"
-		if node != "" {
-			detail = "node " + hostile.Printable(node) + " acts in it"
+		shown := actingState(acting, time.Now())
+		shown.Channel, shown.Name = c.ID, "#"+c.Login
+		switch shown.State {
+		case live.Unmoderated:
+			unmoderated = append(unmoderated, shown)
+		case live.Alone:
+			alone = append(alone, shown)
+		case live.Standby:
+			standby = append(standby, shown)
 		}
-		list = append(list, live.Connection{Channel: c.ID, Name: "#" + c.Login, State: live.Standby, Detail: detail})
 	}
-	return summarize(list, "")
+	return slices.Concat(summarize(unmoderated, ""), summarize(alone, ""), summarize(standby, ""))
+}
+
+// actingState describes who acts in a channel. It has no state if this node acts and others know
+// it.
+func actingState(a chat.Acting, now time.Time) (c live.Connection) {
+	since, node, problem := "since "+a.Since.UTC().Format(time.RFC3339), hostile.Printable(a.Leader), hostile.Printable(a.Problem)
+	switch {
+	case a.Self && a.Problem != "":
+		c.State, c.Since = live.Alone, a.Since
+		c.Detail = since + ", because the shared store can't be used: " + problem
+	case a.Self:
+	case a.Leader == "":
+		c.State, c.Since, c.Brief = live.Unmoderated, a.Since, now.Sub(a.Since) < chat.UsualGap
+		c.Detail = since + ": " + cmp.Or(problem, "no node has begun to act in it yet")
+	case a.Problem != "":
+		c.State, c.Since = live.Standby, a.Since
+		c.Detail = "node " + node + " acted in it before the shared store couldn't be used any more, and goes on if it still runs: " + problem
+	default:
+		c.State, c.Detail = live.Standby, "node "+node+" acts in it"
+	}
+	return c
 }
 
 // unusedChanges returns the live changes that can't be used. It omits channels whose policy has

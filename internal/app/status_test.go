@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -59,6 +60,34 @@ func answerWith(status int, header http.Header) func(faketwitch.Request) (faketw
 
 // TestSummarize checks that of many channels with the same problem some are named, and the others
 // counted.
+// TestActingState checks what users of a channel get, for each answer to who acts there.
+func TestActingState(t *testing.T) {
+	noon := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		acting chat.Acting
+		want   live.Connection
+	}{
+		"this node":    {chat.Acting{Self: true, Leader: "a"}, live.Connection{}},
+		"another node": {chat.Acting{Leader: "b"}, live.Connection{State: live.Standby, Detail: "node b acts in it"}},
+		"alone": {chat.Acting{Self: true, Leader: "a", Since: noon, Problem: "Redis is away"}, live.Connection{
+			State: live.Alone, Since: noon, Detail: "since 2026-01-05T12:00:00Z, because the shared store can't be used: Redis is away"}},
+		"nobody": {chat.Acting{Since: noon, Problem: "Redis is away"}, live.Connection{
+			State: live.Unmoderated, Since: noon, Detail: "since 2026-01-05T12:00:00Z: Redis is away"}},
+		"nobody yet": {chat.Acting{Since: noon.Add(time.Minute)}, live.Connection{
+			State: live.Unmoderated, Since: noon.Add(time.Minute), Brief: true, Detail: "since 2026-01-05T12:01:00Z: no node has begun to act in it yet"}},
+		"unknown": {chat.Acting{Leader: "b", Since: noon, Problem: "Redis is away"}, live.Connection{
+			State: live.Standby, Since: noon, Detail: "node b acted in it before the shared store couldn't be used any more, and goes on if it still runs: Redis is away"}},
+	} {
+		got := actingState(c.acting, noon.Add(time.Minute))
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		if got.State.IsTrouble() != (got.State == live.Unmoderated) && name != "this node" || got.State.IsDegraded() != (got.State == live.Alone) {
+			t.Errorf("%s: trouble %v, degraded %v", name, got.State.IsTrouble(), got.State.IsDegraded())
+		}
+	}
+}
+
 func TestSummarize(t *testing.T) {
 	var list []live.Connection
 	for i := range MostNotes {

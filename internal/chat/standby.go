@@ -93,6 +93,9 @@ func (s *Standby) Acting(channelID string) (a Acting, ok bool) {
 		c.mu.Lock()
 		a.Since = c.vacant
 		c.mu.Unlock()
+		if a.Since.IsZero() {
+			a.Since = time.Now() // run hasn't noticed it yet
+		}
 	}
 	return a, true
 }

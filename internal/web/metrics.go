@@ -83,7 +83,7 @@ var families = map[string]family{
 	"chatguard_shared_exchanged_rows_total":       {"counter", "Rows that exchanges have compared with the shared store."},
 	"chatguard_shared_lost_rows_total":            {"counter", "Rows whose pending messages were dropped, because too many rows had some."},
 	"chatguard_shared_pending_rows":               {"gauge", "Rows that still have to be written to the shared store."},
-	"chatguard_shared_leader":                     {"gauge", "Whether this node acts in the channel: 1, or 0 if another one does."},
+	"chatguard_shared_leader":                     {"gauge", "Whether this node acts in the channel: 1, or 0 if another one does, or none."},
 	"chatguard_shared_rows":                       {"gauge", "Rows of the shared store in memory."},
 	"chatguard_twitch_sessions":                   {"gauge", "People who are signed in with their Twitch accounts, each browser counted."},
 	"chatguard_twitch_sign_ins_total":             {"counter", "Sign-ins with Twitch: ok; denied on Twitch; refused: forged, late or used twice; not_moderator; failed: Twitch doesn't answer as it should; limited: too many."},

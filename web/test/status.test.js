@@ -32,6 +32,8 @@ test("summaryOf: the worst state wins", () => {
     [{ ...paused, status: { ...calm.status, database: { state: "failing" } } }, "bad", "Database failing"],
     [withStates({ name: "Helix", state: "low" }), "warn", "Twitch API low"],
     [withStates({ name: "Helix", state: "low" }, { name: "Token", state: "refused" }), "bad", "2 problems"],
+    [withStates({ name: "#other", state: "moderated by nobody" }), "bad", "#other moderated by nobody"],
+    [withStates({ name: "#other", state: "moderated alone" }), "warn", "#other moderated by this node alone"],
     [{ ...calm, feed: { state: "lost" } }, "bad", "Disconnected"],
   ]) {
     const summary = summaryOf(state);

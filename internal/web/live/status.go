@@ -51,7 +51,7 @@ const (
 	Disconnected ConnectionState = "disconnected"
 
 	// IsTrouble returns false for the following states, except Refused, Missing, NotRead,
-	// NotEnforcing and Failing.
+	// NotEnforcing, Unmoderated and Failing.
 	Valid     ConnectionState = "valid"     // of a token: accepted by Twitch
 	Refused   ConnectionState = "refused"   // of a token: no longer accepted by Twitch
 	Missing   ConnectionState = "missing"   // of a token: needed, but there is none
@@ -74,7 +74,13 @@ const (
 	Paused   ConnectionState = "paused"
 	RaidMode ConnectionState = "raid mode"
 	// Standby is the state of a channel in which another node acts. The detail says which.
-	Standby  ConnectionState = "standby"
+	Standby ConnectionState = "standby"
+	// Unmoderated is the state of a channel in which no node acts, as far as this one knows. Alone
+	// is the state of a channel in which this node acts without knowing whether others do, because
+	// the shared store can't be used. The detail says since when and why.
+	Unmoderated ConnectionState = "moderated by nobody"
+	Alone       ConnectionState = "moderated alone"
+
 	SlowMode ConnectionState = "slow mode"     // turned on by chatguard because of a flood
 	Unasked  ConnectionState = "not asked yet" // of an API: no request has been sent yet
 	Ample    ConnectionState = "ok"            // of a budget of requests
@@ -89,7 +95,7 @@ const (
 // them.
 func (c ConnectionState) IsTrouble() bool {
 	switch c {
-	case Connected, Valid, Unchecked, Observing, Renamed, NotRenewed, LeftOut, Paused, RaidMode, Standby, SlowMode, Unasked, Ample, Low:
+	case Connected, Valid, Unchecked, Observing, Renamed, NotRenewed, LeftOut, Paused, RaidMode, Standby, Alone, SlowMode, Unasked, Ample, Low:
 		return false
 	}
 	return true
@@ -97,7 +103,7 @@ func (c ConnectionState) IsTrouble() bool {
 
 // IsDegraded reports whether somebody must fix something although messages arrive and chatguard
 // acts on them.
-func (c ConnectionState) IsDegraded() bool { return c == NotRenewed }
+func (c ConnectionState) IsDegraded() bool { return c == NotRenewed || c == Alone }
 
 // Connection is a connection over which messages arrive, or another link between chatguard and a
 // chat.

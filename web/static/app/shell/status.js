@@ -20,6 +20,7 @@ const connectionStates = {
   observing: ["notice", "shell.state-observing"], paused: ["notice", "shell.state-paused"], "raid mode": ["notice", "shell.state-raid"],
   "slow mode": ["notice", "shell.state-slow"], standby: ["notice", "shell.state-standby"], "limits as configured": ["warn", "shell.state-configured"],
   renamed: ["warn", "shell.state-renamed"], "not renewed": ["warn", "shell.state-unrenewed"], "not read": ["bad", "shell.state-unread"], "not enforcing": ["bad", "shell.state-unenforcing"],
+  "moderated by nobody": ["bad", "shell.state-unmoderated"], "moderated alone": ["warn", "shell.state-alone"],
   "not asked yet": ["off", "shell.state-unasked"], ok: ["good", "shell.state-ok"], low: ["warn", "shell.state-low"], failing: ["bad", "shell.state-failing"],
 };
 
