@@ -149,3 +149,47 @@ func TestShared_TwoBots(t *testing.T) {
 	first.stop(t)
 	c.checkDeleted()
 }
+
+// TestShared_TwoBotsWithoutRedis checks that the bot that acts in a channel goes on there without
+// Redis, and after Redis has lost its data, and says so. The other one doesn't act.
+func TestShared_TwoBotsWithoutRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for the end of leases")
+	}
+	t.Parallel()
+	c := startTwoChannels(t)
+	logged := func(text string) func() bool {
+		return func() bool { return strings.Count(c.bots[0].log()+c.bots[1].log(), text) >= len(channelNames) }
+	}
+	ready := func(bot int) string {
+		_, text := sendRequest(t, "GET", c.bots[bot].address+"/readyz", "", "Authorization", "Bearer "+webToken)
+		return text
+	}
+	c.flood("anna", 8, 3)
+	c.checkDeleted()
+	c.checkLeaders()
+	c.redis.Kill()
+	waittest.Until(t, logged("this node moderates the channel alone"))
+	for _, channel := range channelNames {
+		alone := 0
+		for bot := range c.bots {
+			if strings.Contains(ready(bot), fmt.Sprintf("#%s: moderated alone: since ", channel)) {
+				alone++
+			}
+		}
+		if alone != 1 {
+			t.Errorf("%d bots moderate #%s alone", alone, channel)
+		}
+	}
+	c.flood("ben", 8, 3)
+	c.checkDeleted()
+	c.redis.Start()
+	waittest.Until(t, logged("a node moderates the channel, and the others know of it"))
+	c.checkLeaders()
+	c.flood("carla", 8, 3)
+	c.checkDeleted()
+	for _, bot := range c.bots {
+		bot.stop(t)
+	}
+	c.checkDeleted()
+}
