@@ -273,13 +273,14 @@ func ExampleStore_Lead() {
 	message := chatguard.Message{ID: "1", SentAt: time.Now()}
 	fence, until, ok := lead.Leading()
 	if ok && time.Now().Before(until) && message.SentAt.After(since) { // look again directly before each action
-		fmt.Println("acting, as leader number", fence, lead.Leader() != "")
+		_, problem := lead.Problem() // why other nodes may not know that this one leads
+		fmt.Println("acting, as leader number", fence, problem == "", lead.Leader() != "")
 		lead.SetJudgedUntil(message.SentAt)
 	}
 	cancel()
 	fmt.Println(<-ended)
 	// Output:
-	// acting, as leader number 1 true
+	// acting, as leader number 1 true true
 	// <nil>
 }
 

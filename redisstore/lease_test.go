@@ -92,8 +92,8 @@ func TestLead_StopsDuringRenewal(t *testing.T) {
 	wantJudged(t, successor, judged.Add(-patientLease.held), judged) // it hasn't seen the release
 }
 
-// TestLead_Paused checks that another node leads after a leader hasn't renewed for a while, whatever
-// the server's clock says, and that a paused leader learns it before it acts.
+// TestLead_Paused checks that another node leads after a leader hasn't renewed for a while,
+// whatever the server's clock says, and that a paused leader learns it before it acts.
 func TestLead_Paused(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

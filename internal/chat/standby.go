@@ -36,8 +36,8 @@ const requestMargin = 4 * time.Second
 
 // Standby makes several bots in the same channels act as one: in each channel, only the node with
 // the lease judges messages and acts. The others keep the last messages, and continue when the
-// lease becomes theirs. Messages around the change may be missed, but are judged twice only if nodes
-// act without the lease. It is safe for concurrent use. Create one with NewStandby.
+// lease becomes theirs. Messages around the change may be missed, but are judged twice only if
+// nodes act without the lease. It is safe for concurrent use. Create one with NewStandby.
 type Standby struct {
 	lead func(channelID string) Lease
 	log  *slog.Logger
