@@ -187,7 +187,6 @@ func (l *Leadership) mismatch(ctx context.Context, now time.Time, stored string)
 		}
 		if fence, _ := l.parseLed(led); !l.acts(now) || fence > l.fence {
 			l.giveUp()
-			l.failure.Store(nil)
 			return l.take(ctx, now)
 		}
 		l.begun = false
@@ -223,21 +222,18 @@ func (l *Leadership) storeJudged(ctx context.Context, left time.Duration) error 
 		l.led = is
 		return nil
 	}
-	switch fence, _ := l.parseLed(stored); {
-	case fence > l.fence:
+	if fence, _ := l.parseLed(stored); fence > l.fence {
 		l.giveUp() // another node has led since
 		return nil
-	case fence < l.fence:
-		l.begun = false // lost, or restored to an older state
-	default:
-		l.led = stored // a reply was lost
 	}
+	l.led = stored // a reply or data were lost, or an older state was restored
 	return errRepeat
 }
 
 // giveUp stops leading. The lease, if this node still has it, expires.
 func (l *Leadership) giveUp() {
 	l.current.Store(nil)
+	l.failure.Store(nil)
 	l.holds, l.begun, l.lead, l.led = false, false, "", ""
 }
 

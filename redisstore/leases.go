@@ -82,7 +82,9 @@ func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free
 	lead, led := texts[0], texts[1]
 	fence, judged := l.parseLed(led)
 	s.judged = max(s.judged, judged)
-	s.released = lead == "" && fence > s.fence && !s.changed.IsZero()
+	if s.released = lead == "" && fence > s.fence && !s.changed.IsZero(); s.released {
+		s.judged = judged // exactly, unlike what was stored in case of a crash
+	}
 	if lead != "" {
 		s.fence = max(s.fence, fence)
 	}
