@@ -70,9 +70,9 @@ func (s *server) clientOption() rueidis.ClientOption {
 	}
 }
 
-// examine finds out the server's version and abilities, and the namespace's format and epoch. If the
-// server makes no changes for now, such as one whose memory is full, examine uses what is stored, and
-// the next heartbeat examines the server again.
+// examine finds out the server's version and abilities, and the namespace's format and epoch. If
+// the server makes no changes for now, such as one whose memory is full, examine uses what is
+// stored, and the next heartbeat examines the server again.
 func (s *server) examine(ctx context.Context) error {
 	found := &serverInfo{made: s.conns.made.Load()}
 	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {

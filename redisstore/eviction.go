@@ -35,8 +35,8 @@ func (s *server) checkEviction(ctx context.Context) bool {
 	return err != nil || s.noteEviction(results[0])
 }
 
-// noteEviction notes for Health whether the server evicts rows. It returns false if INFO is refused:
-// then what was noted before stays.
+// noteEviction notes for Health whether the server evicts rows. It returns false if INFO is
+// refused: then what was noted before stays.
 func (s *server) noteEviction(info rueidis.RedisResult) bool {
 	memory, err := info.ToString()
 	if err != nil {

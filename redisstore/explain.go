@@ -69,8 +69,8 @@ func passing(code string) bool {
 	return false
 }
 
-// misconfigured reports whether a reply means that the configuration is wrong, here or at the server.
-// Everything else may end by itself, or by what an operator does at the server.
+// misconfigured reports whether a reply means that the configuration is wrong, here or at the
+// server. Everything else may end by itself, or by what an operator does at the server.
 func misconfigured(code string) bool {
 	switch code {
 	case "WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "CROSSSLOT":

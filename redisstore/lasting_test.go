@@ -43,8 +43,9 @@ func TestHealth_Evicts(t *testing.T) {
 	}
 }
 
-// TestHealth_EvictsLater checks that heartbeats notice a policy that is changed while the node runs,
-// and that one heartbeat notices its end. A node without the right to INFO doesn't ask for it again.
+// TestHealth_EvictsLater checks that heartbeats notice a policy that is changed while the node
+// runs, and that one heartbeat notices its end. A node without the right to INFO doesn't ask for it
+// again.
 func TestHealth_EvictsLater(t *testing.T) {
 	t.Parallel()
 	r, s := startStore(t, Options{})

@@ -37,8 +37,8 @@ func (n *number) current() (value int, ok bool) {
 	return lease.value, true
 }
 
-// renew leases a number, or renews the lease once per minute. If the server may have lost the lease,
-// renew leases the same number again at once, before another node does.
+// renew leases a number, or renews the lease once per minute. If the server may have lost the
+// lease, renew leases the same number again at once.
 func (n *number) renew(ctx context.Context) error {
 	lease := n.lease.Load()
 	if lease == nil {

@@ -57,8 +57,8 @@ const (
 	memoryFull  = "the server's memory is full: raise maxmemory"
 )
 
-// TestRecords plays the table of docs/scaling.md: everything in Redis that isn't a row is lost, goes
-// back to an earlier state, is overwritten by another program, or can't be written.
+// TestRecords plays the table of docs/scaling.md: everything in Redis that isn't a row is lost,
+// goes back to an earlier state, is overwritten by another program, or can't be written.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	for name, play := range map[string]func(t *testing.T, r *redisServer, s recorded){

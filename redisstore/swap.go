@@ -21,8 +21,8 @@ const rowMargin = time.Minute
 // lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [shared.ErrAway] means
 // that the server has refused the swap, for example because its memory is full.
 //
-// A swap with Notify needs one more round trip, and so does one with rows that have HasOverride on a
-// Cluster. While the store is away, Swap returns at once.
+// A swap with Notify needs one more round trip, and so does one with rows that have HasOverride on
+// a Cluster. While the store is away, Swap returns at once.
 func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 	for _, swap := range swaps {
 		swap.Done, swap.Unknown, swap.Err = false, false, nil

@@ -132,7 +132,8 @@ func TestShared_StoreAway(t *testing.T) {
 	}
 }
 
-// While the server refuses changes, a node says so, with the fix, also a node that starts meanwhile.
+// While the server refuses changes, a node says so, with the fix, also a node that starts
+// meanwhile.
 func TestShared_MemoryFull(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

@@ -19,9 +19,9 @@ import (
 type Documents interface {
 	// Document returns a document and its revision, which is 0 if there is none.
 	Document(ctx context.Context, name string) (data []byte, revision int64, err error)
-	// SetDocument replaces a document that has the given revision, or an earlier one because changes
-	// were lost. The document then has the next revision after the given one. SetDocument returns
-	// ErrStale if the document has a later revision.
+	// SetDocument replaces a document that has the given revision, or an earlier one because
+	// changes were lost. The document then has the next revision after the given one. SetDocument
+	// returns ErrStale if the document has a later revision.
 	SetDocument(ctx context.Context, name string, data []byte, revision int64) error
 	// Revisions returns the revisions of documents, 0 for each that doesn't exist. If there is an
 	// error, it returns those that it can read.
