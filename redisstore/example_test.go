@@ -164,7 +164,7 @@ func ExampleStore_Nodes() {
 		log.Println(n.Instance, n.Number, n.PolicyHash, n.Tasks, n.Started, n.Offset, n.Error, n.Counts, n.Overshoot)
 	}
 	// Output:
-	// chat-7 1.4.0 https://chat-7.example exact [1 2 3 4] 812 true
+	// chat-7 1.4.0 https://chat-7.example exact [1 2 3 4 5] 812 true
 }
 
 // Counts for a metrics page: how long swaps and exchanges take, and what failed.

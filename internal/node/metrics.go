@@ -39,6 +39,7 @@ func (n *Node) registerMetrics(set *metrics.Set) {
 		"chatguard_shared_healed_rows_total":              sharing(func(s shared.Counts) int64 { return s.Healed }),
 		"chatguard_shared_overdrawn_messages_total":       sharing(func(s shared.Counts) int64 { return s.Overdrawn }),
 		"chatguard_shared_exchanged_rows_total":           sharing(func(s shared.Counts) int64 { return s.Exchanged }),
+		"chatguard_shared_assumed_swaps_total":            sharing(func(s shared.Counts) int64 { return s.Assumed }),
 		"chatguard_shared_lost_rows_total":                sharing(func(s shared.Counts) int64 { return s.Lost }),
 		"chatguard_shared_pending_rows":                   sharing(func(s shared.Counts) int64 { return int64(s.Pending) }),
 		"chatguard_shared_rows":                           sharing(func(s shared.Counts) int64 { return int64(s.Rows) }),

@@ -81,6 +81,7 @@ var families = map[string]family{
 	"chatguard_shared_healed_rows_total":          {"counter", "Rows that the shared store had lost, and got back."},
 	"chatguard_shared_overdrawn_messages_total":   {"counter", "Messages that exceeded a limit because nodes had not compared yet."},
 	"chatguard_shared_exchanged_rows_total":       {"counter", "Rows that exchanges have compared with the shared store."},
+	"chatguard_shared_assumed_swaps_total":        {"counter", "Swaps that count as made although it is not known whether they were: a reply was lost, and many other nodes have changed the row since."},
 	"chatguard_shared_lost_rows_total":            {"counter", "Rows whose pending messages were dropped, because too many rows had some."},
 	"chatguard_shared_pending_rows":               {"gauge", "Rows that still have to be written to the shared store."},
 	"chatguard_shared_leader":                     {"gauge", "Whether this node acts in the channel: 1, or 0 if another one does, or none."},

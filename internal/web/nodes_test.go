@@ -56,7 +56,7 @@ func TestNodes_Answer(t *testing.T) {
 	a := d.do("GET", "/api/v1/nodes", nil, asOwner)
 	for _, want := range []string{
 		`{"mode":"exact","up":true,"since":"2026-01-05T14:02:00Z","round_trip_ns":420000,"offset_ns":-1500000,"skew_ns":5000000,"live_nodes":3,"server":"redis 7.0.15","nodes":[{`,
-		`"counts":{"swaps":123456,"conflicts":2100,"from_memory":98765,"offline":16,"unreadable":1,"healed":3,"overdrawn":0,"exchanged":0,"lost":0,"rows":0,"pending":2},"messages_per_second":12.42,"overshoot":0.014,`,
+		`"counts":{"swaps":123456,"conflicts":2100,"from_memory":98765,"offline":16,"unreadable":1,"healed":3,"overdrawn":0,"exchanged":0,"assumed":0,"lost":0,"rows":0,"pending":2},"messages_per_second":12.42,"overshoot":0.014,`,
 		`{"name":"chat-2","version":"0.1.0","address":"10.0.0.2:8080","mode":"exact","number":0,"started":"2026-01-05T13:52:00Z","offset_ns":100000,"error_ns":300000,"counts":{"swaps":0,`,
 	} {
 		if !strings.Contains(string(a.body), want) {

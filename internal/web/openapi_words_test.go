@@ -14,6 +14,7 @@ var meanings = map[string]string{
 	"rows":                "Rows of the shared store that the node has in memory.",
 	"tasks":               "In how many channels the node can act.",
 	"counts":              "What the node has done with the shared store since its start.",
+	"assumed":             "Swaps that count as made although that isn't known, because a reply was lost.",
 	"exchanged":           "Rows that the node has compared with the shared store.",
 	"formats":             "The versions of rows that the node reads.",
 	"instance":            "Random: a process and its successor have different ones.",

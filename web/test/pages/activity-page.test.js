@@ -117,7 +117,7 @@ test("summary: dismissed, and shown again", async () => {
 });
 
 test("nodes: a card of those that share limits", async () => {
-  const noCounts = { swaps: 0, conflicts: 0, from_memory: 0, offline: 0, unreadable: 0, healed: 0, overdrawn: 0, exchanged: 0, lost: 0, rows: 0, pending: 0 };
+  const noCounts = { swaps: 0, conflicts: 0, from_memory: 0, offline: 0, unreadable: 0, healed: 0, overdrawn: 0, exchanged: 0, assumed: 0, lost: 0, rows: 0, pending: 0 };
   const node = (name, changes) => ({ name, mode: "exact", number: 1, instance: name, self: false, offset_ns: 1e5, error_ns: 3e5, messages_per_second: 0, counts: noCounts, ...changes });
   const counts = { ...noCounts, swaps: 123_456, conflicts: 2100, from_memory: 98_765, offline: 16, unreadable: 1, healed: 3, pending: 2 };
   const nodes = {
