@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +17,24 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// Limiters of nodes that the tests start.
+const (
+	failing limiterName = "failing limiter" // can't be closed
+	hanging limiterName = "hanging limiter" // doesn't open
+)
+
+// unclosable is a failing limiter.
+type unclosable struct{ limiter }
+
+func (unclosable) Close() error { return errors.New("73 rows weren't written") }
+
 func TestMain(m *testing.M) {
 	if isNode() {
+		limiters[failing] = func(ctx context.Context, at site) (limiter, error) {
+			l, err := openAlone(ctx, at)
+			return unclosable{l}, err
+		}
+		limiters[hanging] = func(context.Context, site) (limiter, error) { select {} }
 		runNode()
 		return
 	}
@@ -74,6 +91,69 @@ func TestCompare_Only(t *testing.T) {
 	}
 	if got := strings.Count(out.String(), "| round trips"); got != 1 {
 		t.Errorf("%d lines, want 1:\n%s", got, out)
+	}
+}
+
+// raceOfNodes returns a race between a limiter of the tests and a chatguard that isn't shared.
+func raceOfNodes(t *testing.T, other limiterName) (*race, *strings.Builder) {
+	all, err := startServers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(all.stop)
+	s, out := settingsOf(t, "-short", "-only", "^$")
+	r := newRace(s, all)
+	r.demands = []demand{{name: "ratio", load: hot1, server: byScript, of: rate, own: alone, other: other}}
+	return r, out
+}
+
+// TestRun_FailedNode checks that a node that fails leaves out one measurement only, and that the
+// report says why.
+func TestRun_FailedNode(t *testing.T) {
+	r, out := raceOfNodes(t, failing)
+	if err := r.run(t.Context(), r.measure); err != nil {
+		t.Fatal(err)
+	}
+	if o := r.outcomes()[0]; o.Own <= 0 || o.Holds != "failing limiter is missing" {
+		t.Errorf("outcome %+v", o)
+	}
+	if r.print(); !strings.Contains(out.String(), "a node has failed: 73 rows weren't written") {
+		t.Errorf("the report doesn't say why:\n%s", out)
+	}
+}
+
+// TestMeasure_HangingNode checks that a node that doesn't end is killed.
+func TestMeasure_HangingNode(t *testing.T) {
+	r, _ := raceOfNodes(t, hanging)
+	r.longest = time.Millisecond
+	_, err := r.measure(t.Context(), contest{byScript, hot1.Name, hanging}, hot1)
+	if err == nil || err.Error() != "no result within 1ms" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestRun_Interrupted checks that an interrupted race reports what it has.
+func TestRun_Interrupted(t *testing.T) {
+	r := raceOf(t, demand{name: "ratio", load: uniform, server: byScript, of: rate, other: redisRate}, nil, nil)
+	var out strings.Builder
+	r.rounds, r.out = 3, &out
+	ctx, interrupt := context.WithCancel(t.Context())
+	measured := 0
+	err := r.run(ctx, func(_ context.Context, c contest, _ load) (*figures, error) {
+		if measured++; measured > 2 {
+			interrupt()
+			return nil, errors.New("signal: interrupt")
+		}
+		return &figures{Rate: map[limiterName]float64{ours: 300, redisRate: 100}[c.limiter]}, nil
+	})
+	if err != nil || measured != 3 {
+		t.Fatalf("%d measurements, error %v", measured, err)
+	}
+	if o := r.outcomes()[0]; o.Value != 3 || !slices.Equal(o.Range, []float64{3, 3}) {
+		t.Errorf("outcome %+v", o)
+	}
+	if r.print(); strings.Count(out.String(), interrupted) != 4 {
+		t.Errorf("want the four measurements that are missing:\n%s", &out)
 	}
 }
 
@@ -164,6 +244,8 @@ func TestOutcome(t *testing.T) {
 	own := []figures{{Rate: 200, Server: 1}, {Rate: 100, Server: 3}, {Rate: 300, Server: 2}}
 	other := []figures{{Rate: 100, Server: 4}, {Rate: 400, Server: 4}, {Rate: 100, Server: 8}}
 	wrong := []figures{{Rate: 1000, Wrong: "too many"}, {Rate: 1}, {Rate: 1}}
+	partial := []figures{{Missing: "EOF"}, {Rate: 400}, {Rate: 100}}
+	missing := []figures{{Missing: "EOF"}, {Missing: "EOF"}, {Missing: interrupted}}
 	for _, c := range []struct {
 		d          demand
 		own, other []figures
@@ -175,6 +257,9 @@ func TestOutcome(t *testing.T) {
 		{least, other, own, "0.5 [0.3333333333333333 4] no"},
 		{least, own, wrong, "0 [] redis_rate is wrong"},
 		{least, wrong, own, "0 [] chatguard is wrong"},
+		{least, own, partial, "0.5 [0.25 3] no"},
+		{least, own, missing, "0 [] redis_rate is missing"},
+		{least, partial, []figures{{Rate: 100}, {Missing: "EOF"}, {Missing: "EOF"}}, "4 [] yes"},
 		{elsewhere, own, other, "0 [] no such server"},
 	} {
 		r := raceOf(t, c.d, c.own, c.other)
@@ -249,7 +334,7 @@ func TestServer_Empty(t *testing.T) {
 }
 
 func TestServe_UnknownLimiter(t *testing.T) {
-	err := serve(strings.NewReader(`{"Limiter":"none","Load":{"Nodes":1}}`), &strings.Builder{})
+	_, err := serve(strings.NewReader(`{"Limiter":"none","Load":{"Nodes":1}}`), json.NewEncoder(io.Discard))
 	if err == nil || !strings.Contains(err.Error(), `"none"`) {
 		t.Errorf("error %v", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"os"
@@ -43,6 +42,7 @@ type result struct {
 	Mallocs                uint64
 	RoundTrips, Offline    int64
 	Problem                string // the first error
+	Failure                string // why there is no result; empty if there is one
 	// Counts has a varint for each user: twice the number of allowed messages, plus one if a
 	// message was refused. It is nil if the numbers don't matter.
 	Counts []byte
@@ -56,44 +56,44 @@ type tally struct {
 	refused bool
 }
 
-// runNode does the job on standard input and writes the result to standard output. It writes true
-// when it is ready, and begins when it has read the same.
+// runNode does the job on standard input and writes the result to standard output. It writes an
+// empty result when it is ready, and begins when it has read true. If it fails, it writes a result
+// with the Failure.
 func runNode() {
-	if err := serve(os.Stdin, os.Stdout); err != nil {
+	out := json.NewEncoder(os.Stdout)
+	r, err := serve(os.Stdin, out)
+	if err != nil {
+		r = &result{Failure: err.Error()}
+	}
+	if err := out.Encode(r); err != nil {
 		log.Fatal("node: ", err)
 	}
 }
 
-func serve(in io.Reader, out io.Writer) error {
+func serve(in io.Reader, out *json.Encoder) (*result, error) {
 	var j job
 	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&j); err != nil {
-		return err
+		return nil, err
 	}
 	ctx := context.Background()
 	n, err := openNode(ctx, &j)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := fmt.Fprintln(out, true); err != nil {
-		return err
+	if err := out.Encode(&result{}); err != nil {
+		return nil, err
 	}
 	var begin bool
 	if err := decoder.Decode(&begin); err != nil {
-		return err
+		return nil, err
 	}
 	measure := n.run
 	if j.Load.Exchange {
 		measure = n.exchange
 	}
 	r, err := measure(ctx)
-	if err != nil {
-		return err
-	}
-	if err := closeLimiter(n.limiter); err != nil {
-		return err
-	}
-	return json.NewEncoder(out).Encode(r)
+	return r, errors.Join(err, closeLimiter(n.limiter))
 }
 
 // node does a job.

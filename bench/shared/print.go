@@ -41,12 +41,12 @@ func (r *race) outcome(d *demand) outcome {
 	}
 	var known bool
 	if o.Own, known = r.median(d.ownContest(), d.of); !known {
-		o.Holds = string(d.ownContest().limiter) + " is wrong"
+		o.Holds = string(d.ownContest().limiter) + " is " + r.unknown(d.ownContest())
 		return o
 	}
 	if d.other != "" {
 		if o.Other, known = r.median(d.contest(d.other), d.of); !known {
-			o.Holds = string(d.other) + " is wrong"
+			o.Holds = string(d.other) + " is " + r.unknown(d.contest(d.other))
 			return o
 		}
 	}
@@ -65,15 +65,20 @@ func (r *race) outcome(d *demand) outcome {
 	return o
 }
 
-// spread returns the lowest and the highest value of a round.
+// spread returns the lowest and the highest value of a round, or nil if each round misses a figure.
 func (r *race) spread(d *demand) []float64 {
 	var values []float64
-	for i := range r.runs[d.ownContest()] {
-		var other float64
+	for i, own := range r.runs[d.ownContest()] {
+		var other figures
 		if d.other != "" {
-			other = d.of(&r.runs[d.contest(d.other)][i])
+			other = r.runs[d.contest(d.other)][i]
 		}
-		values = append(values, d.value(d.of(&r.runs[d.ownContest()][i]), other))
+		if own.Missing == "" && other.Missing == "" {
+			values = append(values, d.value(d.of(&own), d.of(&other)))
+		}
+	}
+	if len(values) == 0 {
+		return nil
 	}
 	return []float64{slices.Min(values), slices.Max(values)}
 }
@@ -126,15 +131,32 @@ func (r *race) print() {
 			"By processor: the ratio if the figures are checks per second of processor time, of nodes and server together.",
 	}
 	for _, o := range r.outcomes() {
-		if len(o.Range) == 0 {
-			t.Add(o.Name, "", "", "", "", "", "", o.Demanded, o.Holds)
-			continue
+		var between string
+		if len(o.Range) > 0 {
+			between = figure(o.Range[0]) + "–" + figure(o.Range[1])
 		}
-		t.Add(o.Name, figure(o.Own), figure(o.Other), o.Unit, o.figure(),
-			figure(o.Range[0])+"–"+figure(o.Range[1]), figure(o.Processor), o.Demanded, o.Holds)
+		t.Add(o.Name, figure(o.Own), figure(o.Other), o.Unit, o.figure(), between, figure(o.Processor), o.Demanded, o.Holds)
 	}
 	t.Print(r.out, r.markdown)
 	r.printRuns()
+	r.printMissing()
+}
+
+// printMissing prints why measurements are missing, if there are any.
+func (r *race) printMissing() {
+	t := report.Table{
+		Title: "Missing measurements", Head: []string{"", "round", "why"}, Note: "The medians are of the other rounds.",
+	}
+	for _, c := range r.contests() {
+		for round, f := range r.runs[c] {
+			if f.Missing != "" {
+				t.Add(c.String(), strconv.Itoa(round+1), f.Missing)
+			}
+		}
+	}
+	if len(t.Rows) > 0 {
+		t.Print(r.out, r.markdown)
+	}
 }
 
 // figure writes a number with three or more digits, and nothing for 0.
@@ -175,11 +197,15 @@ func (r *race) printRuns() {
 			if median, ok := r.median(c, of); ok {
 				cells = append(cells, figure(median))
 			} else {
-				cells = append(cells, "wrong")
+				cells = append(cells, r.unknown(c))
 			}
 		}
-		allowed, _ := r.median(c, func(f *figures) float64 { return 100 * f.Allowed })
-		t.Add(append(cells, fmt.Sprintf("%.0f %%", allowed))...)
+		if allowed, ok := r.median(c, func(f *figures) float64 { return 100 * f.Allowed }); ok {
+			cells = append(cells, fmt.Sprintf("%.0f %%", allowed))
+		} else {
+			cells = append(cells, "")
+		}
+		t.Add(cells...)
 	}
 	t.Print(r.out, r.markdown)
 }

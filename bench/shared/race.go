@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -39,7 +41,8 @@ type figures struct {
 	Allowed    float64 `json:"allowed"`          // part of the messages
 	Failed     float64 `json:"failed,omitempty"` // checks with an error, per check without one
 	Offline    int64   `json:"offline,omitempty"`
-	Wrong      string  `json:"wrong,omitempty"` // why the run doesn't count
+	Wrong      string  `json:"wrong,omitempty"`   // why the limiter has no figure at all
+	Missing    string  `json:"missing,omitempty"` // why this run has no figures
 }
 
 // race runs all contests.
@@ -62,8 +65,9 @@ func newRace(s *settings, all servers) *race {
 	return r
 }
 
-// run runs all rounds.
-func (r *race) run(ctx context.Context) error {
+// run runs all rounds. A measurement that fails is missing, and so is each one after ctx has ended.
+// run returns an error only if it can't begin.
+func (r *race) run(ctx context.Context, measure func(context.Context, contest, load) (*figures, error)) error {
 	loads := map[contest]load{}
 	var contests []contest
 	for _, d := range r.demands {
@@ -86,14 +90,18 @@ func (r *race) run(ctx context.Context) error {
 	}
 	for round := range r.rounds {
 		for i, at := range rand.Perm(len(contests)) {
-			c := contests[at]
-			log.Printf("round %d of %d, %2d of %d: %s", round+1, r.rounds, i+1, len(contests), c)
-			f, err := r.measure(ctx, c, loads[c])
-			if err != nil {
-				return fmt.Errorf("%s: %w", c, err)
-			}
-			if f.Wrong != "" {
-				log.Printf("%s: %s", c, f.Wrong)
+			c, f := contests[at], &figures{Missing: interrupted}
+			if ctx.Err() == nil {
+				log.Printf("round %d of %d, %2d of %d: %s", round+1, r.rounds, i+1, len(contests), c)
+				var err error
+				if f, err = measure(ctx, c, loads[c]); ctx.Err() != nil {
+					f = &figures{Missing: interrupted}
+				} else if err != nil {
+					f = &figures{Missing: err.Error()}
+				}
+				if problem := cmp.Or(f.Wrong, f.Missing); problem != "" {
+					log.Printf("%s: %s", c, problem)
+				}
 			}
 			r.runs[c] = append(r.runs[c], *f)
 		}
@@ -101,8 +109,20 @@ func (r *race) run(ctx context.Context) error {
 	return nil
 }
 
-// measure runs a contest once.
-func (r *race) measure(ctx context.Context, c contest, l load) (*figures, error) {
+// interrupted is why a measurement is missing after ctx has ended.
+const interrupted = "interrupted"
+
+// measure runs a contest once. A node that doesn't end within r.longest is killed.
+func (r *race) measure(ctx context.Context, c contest, l load) (f *figures, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.longest, fmt.Errorf("no result within %v", r.longest))
+	defer cancel()
+	if f, err = r.measureOnce(ctx, c, l); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return f, err
+}
+
+func (r *race) measureOnce(ctx context.Context, c contest, l load) (*figures, error) {
 	if r.short {
 		l = l.shrunk()
 	}
@@ -194,13 +214,24 @@ func (r *race) startNodes(ctx context.Context, c contest, l load) (*team, error)
 		t.nodes = append(t.nodes, p)
 	}
 	for _, p := range t.nodes {
-		var ready bool
-		if err := p.out.Decode(&ready); err != nil {
+		if _, err := p.read(); err != nil {
 			t.kill()
 			return nil, fmt.Errorf("a node doesn't start: %w", err)
 		}
 	}
 	return t, nil
+}
+
+// read waits for what the node writes next.
+func (p *process) read() (*result, error) {
+	var r result
+	if err := p.out.Decode(&r); err != nil {
+		return nil, err
+	}
+	if r.Failure != "" {
+		return nil, errors.New(r.Failure)
+	}
+	return &r, nil
 }
 
 // startProcess starts this program as a node.
@@ -238,25 +269,33 @@ func (t *team) begin(ctx context.Context, s *server) (used time.Duration, err er
 	if t.load.Fill || t.load.Exchange {
 		return 0, nil
 	}
-	time.Sleep(t.warmup)
+	sleep(ctx, t.warmup)
 	before, err := s.processorTime(ctx)
 	if err != nil {
 		return 0, err
 	}
-	time.Sleep(t.seconds)
+	sleep(ctx, t.seconds)
 	after, err := s.processorTime(ctx)
 	return after - before, err
+}
+
+// sleep waits, or returns early if ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // results waits for the nodes and adds up what they have done.
 func (t *team) results() (*result, error) {
 	all := &result{}
 	for _, p := range t.nodes {
-		var one result
-		if err := p.out.Decode(&one); err != nil {
+		one, err := p.read()
+		if err != nil {
 			return nil, fmt.Errorf("a node has failed: %w", err)
 		}
-		if err := all.add(&one); err != nil {
+		if err := all.add(one); err != nil {
 			return nil, err
 		}
 	}
@@ -271,20 +310,30 @@ func (t *team) kill() {
 	}
 }
 
-// median returns the median of a figure over the rounds. It returns false if there is none, or if a
-// run was wrong.
+// median returns the median of a figure over the rounds in which it isn't missing. It returns false
+// if there is none, or if a run was wrong.
 func (r *race) median(c contest, of quantity) (float64, bool) {
 	var values []float64
 	for _, f := range r.runs[c] {
-		if f.Wrong != "" {
+		switch {
+		case f.Wrong != "":
 			return 0, false
+		case f.Missing == "":
+			values = append(values, of(&f))
 		}
-		values = append(values, of(&f))
 	}
 	if len(values) == 0 {
 		return 0, false
 	}
 	return report.Median(values), true
+}
+
+// unknown says why a contest has no median.
+func (r *race) unknown(c contest) string {
+	if slices.ContainsFunc(r.runs[c], func(f figures) bool { return f.Wrong != "" }) {
+		return "wrong"
+	}
+	return "missing"
 }
 
 // loadAverage returns the machine's load averages of the last 1, 5 and 15 minutes.
