@@ -25,7 +25,7 @@ type change struct {
 	now   []string // what is stored, if it isn't done
 	cause error    // why the last attempt had no outcome
 
-	// Memory for a change of one key that is made alone.
+	// Memory for a change of one key, and for its command if it is made alone.
 	texts   [4]string
 	command [1]rueidis.Completed
 	result  [1]rueidis.RedisResult

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +42,9 @@ func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 	exchanged, _ := ctx.Value(exchangeKey{}).(*atomic.Int64)
 	ctx, cancel := s.server.forCall(ctx)
 	defer cancel()
-	changes, changed := s.changesOf(swaps)
+	room := changeRooms.Get().(*changeRoom)
+	defer room.free()
+	changes, changed := s.changesOf(room, swaps)
 	changes, changed = s.addOwn(ctx, changes, changed)
 	if len(changes) == 0 {
 		return
@@ -70,30 +74,36 @@ func (s *Store) countFailed(swaps []*shared.Swap) {
 	}
 }
 
+// changeRoom is memory for the changes of one Swap. It is used again, because an exchange would
+// otherwise need as much new memory for changes as for rows.
+type changeRoom struct {
+	all     []change
+	changes []*change
+	changed []*shared.Swap
+}
+
+var changeRooms = sync.Pool{New: func() any { return new(changeRoom) }}
+
+// free makes the memory available for another Swap.
+func (r *changeRoom) free() {
+	clear(r.all)
+	clear(r.changed)
+	changeRooms.Put(r)
+}
+
 // changesOf returns the changes that make the possible swaps, and these swaps. It sets Err in the
 // others.
-func (s *Store) changesOf(swaps []*shared.Swap) ([]*change, []*shared.Swap) {
-	var all []change
-	var changes []*change
-	var changed []*shared.Swap
-	if len(swaps) == 1 { // which is usual, and needs no other memory
-		one := new(struct {
-			all     [1]change
-			changes [1]*change
-			changed [1]*shared.Swap
-		})
-		all, changes, changed = one.all[:], one.changes[:0], one.changed[:0]
-	} else {
-		all, changes, changed = make([]change, len(swaps)), make([]*change, 0, len(swaps)), make([]*shared.Swap, 0, len(swaps))
-	}
+func (s *Store) changesOf(room *changeRoom, swaps []*shared.Swap) ([]*change, []*shared.Swap) {
+	room.all = slices.Grow(room.all[:0], len(swaps))[:len(swaps)]
+	room.changes, room.changed = room.changes[:0], room.changed[:0]
 	for i, swap := range swaps {
-		if err := s.fill(&all[i], swap); err != nil {
+		if err := s.fill(&room.all[i], swap); err != nil {
 			swap.Err = err
 			continue
 		}
-		changes, changed = append(changes, &all[i]), append(changed, swap)
+		room.changes, room.changed = append(room.changes, &room.all[i]), append(room.changed, swap)
 	}
-	return changes, changed
+	return room.changes, room.changed
 }
 
 // fill fills in c with the change that makes a swap.
