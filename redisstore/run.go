@@ -43,7 +43,7 @@ func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 	parts.Wait()
 	last, cancel := withTimeout(context.WithoutCancel(ctx), lastExchange)
 	defer cancel()
-	err := s.exchangeOnce(last, guard)
+	err := s.exchangeOnce(last, guard, 0)
 	s.registry.deregister(last)
 	if err != nil {
 		return lost(guard, err)
@@ -82,21 +82,29 @@ func (s *Store) exchange(ctx context.Context, guard shared.Guard) {
 			return
 		}
 		if s.server.breaker.away.Load() == nil {
-			last = s.logOnce(ctx, "redisstore: the exchange has failed", last, s.exchangeOnce(ctx, guard))
+			last = s.logOnce(ctx, "redisstore: the exchange has failed", last, s.exchangeOnce(ctx, guard, s.server.options.Interval/2))
 		}
 	}
 }
 
-// exchangeOnce calls the Guard's Exchange twice at the same time, so that one call can prepare rows
-// while the other waits for the server. It measures how long both take.
-func (s *Store) exchangeOnce(ctx context.Context, guard shared.Guard) error {
+// exchangeOnce calls the Guard's Exchange. If that takes longer than alone, a second call shares the
+// work, so that one call can prepare rows while the other waits for the server. From the beginning,
+// it would take processor time from decisions. exchangeOnce measures how long both take.
+func (s *Store) exchangeOnce(ctx context.Context, guard shared.Guard, alone time.Duration) error {
 	var rows atomic.Int64
 	ctx = context.WithValue(ctx, exchangeKey{}, &rows)
 	began := s.server.since()
 	var other error
 	var both sync.WaitGroup
-	both.Go(func() { other = guard.Exchange(ctx) })
+	first, ended := context.WithCancel(ctx)
+	defer ended()
+	both.Go(func() {
+		if sleep(first, alone); first.Err() == nil {
+			other = guard.Exchange(ctx)
+		}
+	})
 	err := guard.Exchange(ctx)
+	ended()
 	both.Wait()
 	err = cmp.Or(err, other)
 	s.stats.exchanges.Add(s.server.since()-began, 1)

@@ -4,8 +4,40 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
+
+// TestExchangeOnce checks that a second call helps with an exchange that takes long, and only then.
+func TestExchangeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := newStore("redis://localhost", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const alone = time.Second
+		for took, calls := range map[time.Duration]int64{0: 1, alone - 1: 1, alone + 1: 2} {
+			guard := &slowGuard{takes: took}
+			if err := s.exchangeOnce(t.Context(), guard, alone); err != nil {
+				t.Error(err)
+			}
+			if got := guard.exchanges.Load(); got != calls {
+				t.Errorf("%d calls for an exchange of %v, want %d", got, took, calls)
+			}
+		}
+	})
+}
+
+// slowGuard is a Guard whose exchanges take a while.
+type slowGuard struct {
+	fakeGuard
+	takes time.Duration
+}
+
+func (g *slowGuard) Exchange(ctx context.Context) error {
+	sleep(ctx, g.takes)
+	return g.fakeGuard.Exchange(ctx)
+}
 
 // TestRun checks that Run exchanges rows at each interval and once more at its end, takes a number
 // for the node, and leaves no record of the node.

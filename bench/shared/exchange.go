@@ -52,7 +52,7 @@ func (n *node) exchangeOnce(ctx context.Context, g *guard) (*result, error) {
 		return nil, err
 	}
 	other := make(chan error, 1)
-	go func() { other <- g.Shared().Exchange(ctx) }() // as Store.Run does
+	go func() { other <- g.Shared().Exchange(ctx) }() // as Store.Run does if there are many rows
 	err := errors.Join(g.Shared().Exchange(ctx), <-other, n.snapshot(&after))
 	if err != nil {
 		return nil, err
