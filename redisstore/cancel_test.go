@@ -2,11 +2,16 @@ package redisstore
 
 import (
 	"context"
+	"errors"
+	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/redis/rueidis"
 
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/shared"
@@ -71,5 +76,44 @@ func TestBreaker_ShortDeadlines(t *testing.T) {
 		t.Error(h.Problem)
 	}
 	r.Signal(syscall.SIGCONT)
+	awaitServer(t, s)
+}
+
+// TestSwap_WhileConnecting checks that a swap ends in time although another call, which has begun
+// before, is still making the connection. The client itself would wait for that call.
+func TestSwap_WhileConnecting(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{Timeout: 50 * time.Millisecond})
+	awaitServer(t, s)
+	dialing, release := make(chan bool, 100), make(chan bool)
+	dial := s.server.dialTCP
+	s.server.dialTCP = func(d *net.Dialer, ctx context.Context, network, address string) (net.Conn, error) {
+		dialing <- true
+		<-release
+		return dial(d, ctx, network, address)
+	}
+	connect := sync.OnceFunc(func() { close(release) })
+	defer connect()
+	s.server.conns.closeAll()
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		_, _ = s.server.request(t.Context(), func(b rueidis.Builder) []rueidis.Completed {
+			return []rueidis.Completed{b.Ping().Build()}
+		})
+	})
+	<-dialing
+	var ended atomic.Bool
+	swap := one("x", "no such row", "1")
+	calls.Go(func() {
+		s.Swap(context.Background(), []*shared.Swap{swap})
+		ended.Store(true)
+	})
+	eventually(t, "the swap ends", ended.Load)
+	if !errors.Is(swap.Err, shared.ErrAway) {
+		t.Errorf("error %v", swap.Err)
+	}
+	connect()
+	calls.Wait()
 	awaitServer(t, s)
 }
