@@ -30,10 +30,15 @@ type Unsent struct {
 	Strikes  bool // Row has strikes that weren't sent yet
 }
 
-// TakeUnsent returns what users have spent since the last call. It locks one shard at a time.
-func (t *Table) TakeUnsent() (all []Unsent) {
-	t.forEach(func(s *shard) { all = s.takeAllUnsent(all) })
-	return all
+// TakeUnsent passes what users have spent since the last call to put, one shard at a time. put is
+// called without a lock, and may not keep the slice.
+func (t *Table) TakeUnsent(put func([]Unsent)) {
+	var some []Unsent
+	for s := t.lockFrom(0); s != nil; s = t.lockFrom(s.end()) {
+		some = s.takeAllUnsent(some[:0])
+		s.mu.Unlock()
+		put(some)
+	}
 }
 
 // takeAllUnsent appends what the shard's rows have that wasn't sent yet.

@@ -22,6 +22,11 @@ func TestTakeUnsent(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	noted, plain := newNotedTable(t, sevenLimits()...), newTable(t, sevenLimits()...)
 	spent, taken := map[string]int64{}, map[string]int64{}
+	take := func(unsent []Unsent) {
+		for _, u := range unsent {
+			taken[u.User] += u.N
+		}
+	}
 	at := nanos(0)
 	for i := range 60_000 {
 		at += random.Int64N(int64(100 * time.Millisecond))
@@ -42,18 +47,14 @@ func TestTakeUnsent(t *testing.T) {
 			plain.Change(mustSet(t, more...), at)
 		}
 		if i%7000 == 0 {
-			for _, u := range noted.TakeUnsent() {
-				taken[u.User] += u.N
-			}
+			noted.TakeUnsent(take)
 		}
 		if i%5 == 0 {
 			u, _ := noted.TakeUnsentOf(user)
 			taken[user] += u.N
 		}
 	}
-	for _, u := range noted.TakeUnsent() {
-		taken[u.User] += u.N
-	}
+	noted.TakeUnsent(take)
 	for user, n := range spent {
 		if taken[user] != n {
 			t.Fatalf("%d taken of %s, who spent %d", taken[user], user, n)
@@ -93,7 +94,9 @@ func TestImport(t *testing.T) {
 		if got := levelAt(table, nanos(0.6)); got.Used != 3 || got.Remaining != 0 {
 			t.Errorf("%s: %+v, want 3 used: two on this node and one on another", limit.Name, got)
 		}
-		if rest := table.TakeUnsent(); len(rest) != 1 || rest[0].N != 1 {
+		var rest []Unsent
+		table.TakeUnsent(func(unsent []Unsent) { rest = append(rest, unsent...) })
+		if len(rest) != 1 || rest[0].N != 1 {
 			t.Errorf("%s: %+v is unsent, want one message", limit.Name, rest)
 		}
 	}

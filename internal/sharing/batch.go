@@ -21,13 +21,18 @@ type batch struct {
 	restores   bool // it restores rows that the store has lost, and decides nothing
 	answered   bool // by the store, at the last attempt
 
-	// Memory for the usual batch, which is one request that is swapped alone.
+	// Memory for the usual batch, which is one request with few rows that is swapped alone.
 	firstRequest [1]*request
-	firstRows    [limits.MaxSets]rowDraft
-	swapped      [limits.MaxSets]shared.Row
+	firstRows    [usualRows]rowDraft
+	firstDrafts  [usualRows]*limits.Draft
+	swapped      [usualRows]shared.Row
 	alone        [1]*batch
 	swaps        [1]*shared.Swap
 }
+
+// usualRows is for how many rows a request has memory. An exchange clears the memory of each of its
+// requests, so it must not be large.
+const usualRows = 2
 
 // batch returns a batch of the request alone, which leads the request's flight.
 func (req *request) batch() *batch {
@@ -223,7 +228,7 @@ func (b *batch) judge(req *request) {
 		r.adopted = r.adopted && req.reconciles // otherwise the draft has more than what is owed
 	}
 	if req.edit != nil {
-		req.err = req.edit(b.drafts(req, nil))
+		req.err = req.edit(b.drafts(req, b.firstDrafts[:0]))
 		return
 	}
 	var drafts [limits.MaxSets]*limits.Draft

@@ -54,9 +54,11 @@ func (s *Rows) collect() {
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
 	s.tables.EachTable(func(channelID string, table *limits.Table) {
-		for _, u := range table.TakeUnsent() {
-			s.addUnsent(Key{channelID, u.User}, u)
-		}
+		table.TakeUnsent(func(unsent []limits.Unsent) {
+			for _, u := range unsent {
+				s.addUnsent(Key{channelID, u.User}, u)
+			}
+		})
 	})
 }
 
@@ -141,12 +143,14 @@ const rowsAtOnce = 256
 
 // reconcileRows swaps some rows, and returns the first error.
 func (s *Rows) reconcileRows(ctx context.Context, rows []*knownRow) (err error) {
-	requests, now := make([]*request, 0, len(rows)), s.Now().UnixNano()
+	requests := make([]*request, 0, len(rows))
+	loss := s.lost.Load()
+	settling := s.isSettling(loss, s.Now().UnixNano())
 	for _, k := range rows {
 		if ref, ok := s.ref(k.key); !ok { // there are no such limits any more
 			k.drop()
-		} else if !s.isSettling(k.restoredAfter(), now) {
-			requests = append(requests, newReconcile(ref))
+		} else if !settling || k.restoredAfter() != loss {
+			requests = append(requests, newReconcile(k, ref))
 		}
 	}
 	err = s.decideAll(ctx, requests)

@@ -17,6 +17,7 @@ type knownRow struct {
 	pins         int // how many flights, batches and Exchanges work on the row
 
 	inFlight bool       // a flight is in progress
+	leader   *request   // caller of the request that has started it; nil once it was handed over
 	waiting  []*request // for the flight
 	lockedBy *batch     // that works on the row with the store; nil if none does
 

@@ -49,7 +49,7 @@ type request struct {
 	signal chan bool
 
 	lead batch // the batch that the request leads
-	room [limits.MaxSets]rowRef
+	room [usualRows]rowRef
 }
 
 // freeRequests holds requests for reuse. Most messages need no other memory.
@@ -68,10 +68,13 @@ func (req *request) free() {
 	freeRequests.Put(req)
 }
 
-// newReconcile returns an edit that changes nothing, for a row that is pending or due.
-func newReconcile(ref rowRef) *request {
+// newReconcile returns an edit that changes nothing, for a row that is pending or due, and pinned.
+func newReconcile(k *knownRow, ref rowRef) *request {
 	req := freeRequests.Get().(*request)
-	req.single, req.reconciles, req.refs = true, true, append(req.room[:0], ref)
+	req.single, req.reconciles = true, true
+	if req.refs = append(req.room[:0], ref); ref.flight == k.key {
+		req.flight = k
+	}
 	req.edit = func([]*limits.Draft) error { return nil }
 	return req
 }
@@ -101,8 +104,6 @@ func (s *Rows) decideAll(ctx context.Context, requests []*request) (err error) {
 		req.caller = requests[0]
 		if b := batchFor(req, led); b != nil {
 			b.requests = append(b.requests, req)
-		} else if req.single && slices.ContainsFunc(led, func(b *batch) bool { return b.leads(req) }) {
-			led = append(led, req.batch())
 		} else if s.known.enqueue(req) {
 			queued = append(queued, req)
 		} else {
@@ -151,16 +152,24 @@ func (b *batch) leads(req *request) bool {
 }
 
 // enqueue adds a request to the flight of its row. If no flight is in progress, it starts one and
-// returns false.
+// returns false. It also returns false if the same call has just started the flight, and the request
+// is single.
 func (rows *knownRows) enqueue(req *request) (queued bool) {
 	key := req.refs[0].flight
 	t := rows.stripe(key)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k := t.get(key)
-	if req.flight = k; !k.inFlight {
-		k.inFlight = true
+	k := req.flight
+	if k == nil {
+		k = t.get(key)
+	}
+	switch req.flight = k; {
+	case !k.inFlight:
+		k.inFlight, k.leader = true, req.caller
 		t.pin(k)
+		return false
+	case req.single && k.leader == req.caller:
+		req.flight = nil
 		return false
 	}
 	req.since, req.signal = time.Now(), make(chan bool, 1)
@@ -268,6 +277,7 @@ func (rows *knownRows) handOver(k *knownRow, answered bool) {
 	if b := k.lockedBy; b != nil && b.flight == k {
 		k.lockedBy = nil
 	}
+	k.leader = nil
 	if len(k.waiting) > 0 {
 		if answered {
 			now := time.Now()
