@@ -1,0 +1,185 @@
+// Package limittest has every algorithm in its simplest form, in whole nanoseconds, for tests that
+// compare what several nodes allow with what one would. It must not use the code that it checks:
+// from chatguard it takes only the parameters of a limit. All messages cost 1, and all times are
+// those of one clock that is never set back.
+package limittest
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Model is one node with one limit, without roles and penalties.
+type Model struct {
+	limit chatguard.Limit
+	usage map[[2]string]*usage
+}
+
+// New returns a model of a limit. Days are those of UTC.
+func New(limit chatguard.Limit) *Model {
+	if limit.Algorithm == chatguard.DailyWindow {
+		limit.Every = 24 * time.Hour
+	}
+	limit.Slices = max(1, limit.Slices)
+	return &Model{limit, map[[2]string]*usage{}}
+}
+
+// Check reports whether a message is allowed. It is then spent.
+func (m *Model) Check(at time.Time, channel, user string) bool {
+	u, now := m.of(channel, user), at.UnixNano()
+	if !u.fits(&m.limit, now) {
+		return false
+	}
+	u.spend(&m.limit, now)
+	return true
+}
+
+// Below reports whether a message would be allowed by every node, however the messages so far are
+// spread over the nodes. It would be allowed by one node, and no period of the limit's length has
+// more messages than the limit allows. A cascade keeps one token in reserve, because a node that
+// knows fewer messages may pay them by other buckets.
+func (m *Model) Below(at time.Time, channel, user string) bool {
+	u, now, l := m.of(channel, user), at.UnixNano(), &m.limit
+	switch l.Algorithm {
+	case chatguard.FixedWindow, chatguard.DailyWindow, chatguard.UserWindow, chatguard.SlidingWindow:
+		return u.fits(l, now) && u.recent(l, now) < l.Messages
+	case chatguard.Cascade:
+		return u.first.fits(now, l.Burst, l.Refill) || u.second.fits(now, l.ExtraBurst-1, l.ExtraRefill)
+	}
+	return u.fits(l, now)
+}
+
+// Period returns the time after which a limit that was used up is fully restored.
+func (m *Model) Period() time.Duration {
+	l := &m.limit
+	switch l.Algorithm {
+	case chatguard.TokenBucket, chatguard.Cascade:
+		return time.Duration(l.Burst)*l.Refill + time.Duration(l.ExtraBurst)*l.ExtraRefill
+	case chatguard.LeakyBucket:
+		return time.Duration(l.Queue+1) * l.Every
+	case chatguard.SlidingWindow:
+		return l.Every + l.Every/time.Duration(l.Slices)
+	}
+	return l.Every
+}
+
+// Capacity returns how many messages the limit allows at once.
+func (m *Model) Capacity() int {
+	l := &m.limit
+	if l.Algorithm == chatguard.LeakyBucket {
+		return l.Queue + 1
+	}
+	return l.Burst + l.ExtraBurst + l.Messages
+}
+
+// of returns the usage that a message counts in.
+func (m *Model) of(channel, user string) *usage {
+	key := [2]string{channel, user}
+	switch m.limit.Per {
+	case chatguard.PerUserEverywhere:
+		key[0] = ""
+	case chatguard.PerChannel:
+		key[1] = ""
+	case chatguard.PerEverywhere:
+		key = [2]string{}
+	}
+	if m.usage[key] == nil {
+		m.usage[key] = &usage{}
+	}
+	return m.usage[key]
+}
+
+// usage is what was spent of one allowance.
+type usage struct {
+	first, second bucket
+	start, count  int64   // of a window
+	times         []int64 // of the messages that may still count
+}
+
+func (u *usage) fits(l *chatguard.Limit, now int64) bool {
+	every := int64(l.Every)
+	switch l.Algorithm {
+	case chatguard.TokenBucket:
+		return u.first.fits(now, l.Burst, l.Refill)
+	case chatguard.LeakyBucket:
+		return u.first.fits(now, l.Queue+1, l.Every)
+	case chatguard.Cascade:
+		return u.first.fits(now, l.Burst, l.Refill) || u.second.fits(now, l.ExtraBurst, l.ExtraRefill)
+	case chatguard.FixedWindow, chatguard.DailyWindow:
+		return now/every*every != u.start || u.count < int64(l.Messages)
+	case chatguard.UserWindow:
+		return now >= u.start+every || u.count < int64(l.Messages)
+	case chatguard.SlidingLog:
+		return u.recent(l, now) < l.Messages
+	case chatguard.SlidingWindow:
+		// The oldest slice counts by the part of it that is in the window.
+		slice, used := every/int64(l.Slices), int64(0)
+		current := now / slice
+		for _, at := range u.times {
+			switch age := current - at/slice; {
+			case age < int64(l.Slices):
+				used += slice
+			case age == int64(l.Slices):
+				used += slice - now%slice
+			}
+		}
+		return used+slice <= int64(l.Messages)*slice
+	}
+	panic("limittest: " + string(l.Algorithm))
+}
+
+func (u *usage) spend(l *chatguard.Limit, now int64) {
+	every := int64(l.Every)
+	switch l.Algorithm {
+	case chatguard.TokenBucket:
+		u.first.spend(now, l.Refill)
+	case chatguard.LeakyBucket:
+		u.first.spend(now, l.Every)
+	case chatguard.Cascade:
+		if u.first.fits(now, l.Burst, l.Refill) {
+			u.first.spend(now, l.Refill)
+		} else {
+			u.second.spend(now, l.ExtraRefill)
+		}
+	case chatguard.FixedWindow, chatguard.DailyWindow:
+		if start := now / every * every; start != u.start {
+			u.start, u.count = start, 0
+		}
+		u.count++
+	case chatguard.UserWindow:
+		if now >= u.start+every {
+			u.start, u.count = now, 0
+		}
+		u.count++
+	}
+	for len(u.times) > 0 && u.times[0] <= now-2*every {
+		u.times = u.times[1:]
+	}
+	if every > 0 {
+		u.times = append(u.times, now)
+	}
+}
+
+// recent returns how many messages the last period of the limit's length has.
+func (u *usage) recent(l *chatguard.Limit, now int64) (n int) {
+	for _, at := range u.times {
+		if at > now-int64(l.Every) {
+			n++
+		}
+	}
+	return n
+}
+
+// bucket counts missing tokens as time: each is a debt of one refill, which time pays off.
+type bucket struct{ debt, asOf int64 }
+
+func (b *bucket) at(now int64) int64 { return max(0, b.debt-(now-b.asOf)) }
+
+func (b *bucket) fits(now int64, capacity int, refill time.Duration) bool {
+	return b.at(now)+int64(refill) <= int64(capacity)*int64(refill)
+}
+
+func (b *bucket) spend(now int64, refill time.Duration) {
+	b.debt, b.asOf = b.at(now)+int64(refill), now
+}

@@ -1,0 +1,229 @@
+//go:build !race
+
+package sharing_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/limittest"
+	"github.com/chatguard/chatguard/internal/turntest"
+	"github.com/chatguard/chatguard/shared"
+)
+
+// outages are as long as a failover, a restart, a repair, and a night's mistake.
+var outages = []time.Duration{time.Second, 20 * time.Second, 5 * time.Minute, time.Hour}
+
+// scenes returns all scenes of a limit. Users below the limit and greedy ones take turns, so a
+// sample has both.
+func scenes(limit chatguard.Limit) (all []scene) {
+	for _, outage := range outages {
+		for _, limit.Per = range limittest.Scopes {
+			for _, nodes := range []int{1, 2, 3, 5} {
+				for _, f := range faults {
+					for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+						for _, below := range []bool{true, false} {
+							seed := uint64(len(all))
+							all = append(all, scene{limit: limit, nodes: nodes, mode: mode, fault: f, outage: outage, below: below, bursts: seed%3 == 0, seed: seed})
+						}
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// paysExactly reports whether what an algorithm allows in any time depends only on how much was
+// spent before, not on when.
+func paysExactly(a chatguard.Algorithm) bool {
+	return slices.Contains([]chatguard.Algorithm{chatguard.TokenBucket, chatguard.LeakyBucket, chatguard.FixedWindow, chatguard.DailyWindow}, a)
+}
+
+// complaint returns what must not happen in a scene and has happened, or "".
+func (s scene) complaint(o outcome) string {
+	// Windows that begin with a message may begin at another time in each node. A store that loses
+	// its rows may give a full allowance once more.
+	once, beyond, left := len(authors)*limittest.New(s.limit).Capacity(), 0, 0
+	if !paysExactly(s.limit.Algorithm) {
+		beyond = s.nodes * once
+	}
+	if s.fault == backEmpty && s.nodes > 1 {
+		left = once
+	}
+	switch {
+	case o.degraded > 0:
+		return fmt.Sprintf("%d are degraded after the outage", o.degraded)
+	case s.below && o.wrong > 0:
+		return fmt.Sprintf("%d of %d are refused", o.wrong, o.asked)
+	case o.wrong > 0:
+		return fmt.Sprintf("%d of %d differ from one Guard alone", o.wrong, o.asked)
+	case s.mode != shared.Exact || s.below:
+		return ""
+	case o.beyond > beyond:
+		return fmt.Sprintf("%d more are allowed in the outage than each node alone allows", o.beyond)
+	case !paysExactly(s.limit.Algorithm):
+		return ""
+	case o.tooFew > 0:
+		return fmt.Sprintf("%d too few", o.tooFew)
+	case s.outage < time.Minute && o.left > left:
+		return fmt.Sprintf("%d too many at the end", o.left)
+	}
+	return ""
+}
+
+// An outage of any length refuses nobody who stays below the limit, changes nothing at all for a
+// node that is alone, and is over when it is over. Of several nodes, each allows what it would
+// allow alone, and after seconds that is paid back.
+func TestOutage_Scenes(t *testing.T) {
+	for _, limit := range limittest.EveryAlgorithm() {
+		t.Run(limit.Name, func(t *testing.T) {
+			type row struct {
+				mode   shared.Mode
+				outage time.Duration
+			}
+			sums, failed := map[row]*sum{}, 0
+			for _, s := range turntest.Sample(t, 31, scenes(limit)) {
+				o := play(t, s)
+				at := row{s.mode, s.outage}
+				if sums[at] == nil {
+					sums[at] = &sum{}
+				}
+				sums[at].add(s, o)
+				if complaint := s.complaint(o); complaint != "" {
+					if failed++; failed <= 10 {
+						t.Errorf("%v: %s", s, complaint)
+					}
+				}
+			}
+			if failed > 10 {
+				t.Errorf("and %d more scenes", failed-10)
+			}
+			for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+				for _, outage := range outages {
+					if sum := sums[row{mode, outage}]; sum != nil {
+						t.Logf("%-12s %-12s %6v: %v", limit.Name, mode, outage, sum)
+					}
+				}
+			}
+		})
+	}
+}
+
+// sum sums up scenes.
+type sum struct {
+	below, alone, several outcome // users below the limit; greedy ones on one node, and on several
+	scenes, wrong         int
+}
+
+func (x *sum) add(s scene, o outcome) {
+	to := &x.several
+	switch {
+	case s.below:
+		to = &x.below
+	case s.nodes == 1:
+		to = &x.alone
+	}
+	if x.scenes++; s.complaint(o) != "" {
+		x.wrong++
+	}
+	to.asked, to.wrong = to.asked+o.asked, to.wrong+o.wrong
+	x.several.degraded += o.degraded
+	to.tooMany, to.tooFew, to.left = max(to.tooMany, o.tooMany), max(to.tooFew, o.tooFew), max(to.left, o.left)
+	if to.recovery >= 0 && (o.recovery < 0 || o.recovery > to.recovery) {
+		to.recovery = o.recovery
+	}
+}
+
+func (x *sum) String() string {
+	recovery := "recovery " + x.several.recovery.Round(time.Second).String()
+	if x.several.recovery < 0 {
+		recovery = fmt.Sprint("not recovered, ", x.several.left, " left")
+	}
+	return fmt.Sprintf("%3d of %3d scenes wrong | below: %d of %d refused | one node: %d of %d differ | several: at most %d too many, %d too few, %s | %d degraded afterwards",
+		x.wrong, x.scenes, x.below.wrong, x.below.asked, x.alone.wrong, x.alone.asked, x.several.tooMany, x.several.tooFew, recovery, x.several.degraded)
+}
+
+// Users below their limit aren't refused in an outage, or afterwards, however many messages they
+// send in it.
+func TestOutage_BelowTheLimit(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := scene{
+			limit:  rapid.SampledFrom(limittest.EveryAlgorithm()).Draw(rt, "limit"),
+			nodes:  rapid.SampledFrom([]int{1, 2, 3, 5}).Draw(rt, "nodes"),
+			mode:   rapid.SampledFrom([]shared.Mode{shared.Exact, shared.Synchronised}).Draw(rt, "mode"),
+			fault:  rapid.SampledFrom(faults).Draw(rt, "fault"),
+			bursts: rapid.Bool().Draw(rt, "bursts"),
+			seed:   rapid.Uint64().Draw(rt, "seed"),
+			below:  true,
+		}
+		s.limit.Per = rapid.SampledFrom(limittest.Scopes).Draw(rt, "scope")
+		times := rapid.SampledFrom([]int{1, 2, 10}).Draw(rt, "times") // as many messages, as often
+		for _, n := range []*int{&s.limit.Burst, &s.limit.ExtraBurst, &s.limit.Messages, &s.limit.Queue} {
+			*n *= times
+		}
+		for _, d := range []*time.Duration{&s.limit.Refill, &s.limit.ExtraRefill, &s.limit.Every} {
+			if s.limit.Algorithm == chatguard.TokenBucket || s.limit.Algorithm == chatguard.LeakyBucket || s.limit.Algorithm == chatguard.Cascade {
+				*d /= time.Duration(times)
+			}
+		}
+		messages := math.Pow(10, rapid.Float64Range(0, 4).Draw(rt, "digits"))
+		model := limittest.New(s.limit)
+		s.gap = model.Period() / time.Duration(model.Capacity())
+		s.outage = time.Duration(messages * float64(s.gap))
+		if o := play(t, s); s.complaint(o) != "" {
+			rt.Fatalf("%v, about %.0f messages: %s", s, messages, s.complaint(o))
+		}
+	})
+}
+
+// The users of the review that found too many refusals: each sends less than the limit allows, at
+// a steady rate, through one node. The outage is in the middle.
+func TestOutage_SteadyUsers(t *testing.T) {
+	fifty := chatguard.FixedWindowLimit("window", 50, 2*time.Second)
+	for _, c := range []struct {
+		limit       chatguard.Limit
+		mode        shared.Mode
+		users, each int // messages each step
+		step        time.Duration
+		steps       int
+		away, back  int // steps
+	}{
+		{fifty, shared.Exact, 5, 10, 500 * time.Millisecond, 100, 16, 56},
+		{fifty, shared.Synchronised, 5, 10, 500 * time.Millisecond, 170, 16, 136},
+		{chatguard.TokenBucketLimit("bucket", 20, 100*time.Millisecond), shared.Exact, 5, 4, 500 * time.Millisecond, 100, 16, 76},
+		{chatguard.TokenBucketLimit("chat", 3, 400*time.Millisecond), shared.Exact, 10, 1, 500 * time.Millisecond, 170, 16, 136},
+		{chatguard.TokenBucketLimit("chat", 3, 4*time.Second), shared.Exact, 10, 1, 5 * time.Second, 1500, 16, 736},
+		{chatguard.SlidingLogLimit("log", 50, 2*time.Second), shared.Exact, 5, 10, 500 * time.Millisecond, 100, 16, 56},
+	} {
+		now := sharedStart
+		clock := func() time.Time { return now }
+		conn := &fakeShared{server: newFakeServer(), clock: clock, timeout: time.Minute}
+		guard := mustNew(t, chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{c.limit}}, &chatguard.Options{Shared: conn, SharedMode: c.mode})
+		refused, last := 0, 0
+		for step := range c.steps {
+			conn.setAway(step >= c.away && step < c.back)
+			if err := guard.Shared().Exchange(t.Context()); err != nil && conn.awayError() == nil {
+				t.Fatal(err)
+			}
+			for user := range c.users {
+				for range c.each {
+					if !check(t, guard, fmt.Sprint(user)).Allowed {
+						refused, last = refused+1, step
+					}
+				}
+			}
+			now = now.Add(c.step)
+		}
+		if refused > 0 {
+			t.Errorf("%s, %s, away for %v: %d of %d messages are refused, the last %v after the outage, want none", c.limit.Name, c.mode,
+				time.Duration(c.back-c.away)*c.step, refused, c.steps*c.users*c.each, max(0, time.Duration(last-c.back)*c.step))
+		}
+	}
+}

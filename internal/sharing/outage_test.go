@@ -1,0 +1,248 @@
+package sharing_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/limittest"
+	"github.com/chatguard/chatguard/shared"
+)
+
+// fault is what happens to the store in an outage.
+type fault int
+
+const (
+	allAway     fault = iota // it answers no node
+	oneCutOff                // it doesn't answer the first node
+	repliesLost              // it answers no node, and some of the first swaps have happened
+	backEmpty                // it answers no node, and has lost all rows when it is back
+)
+
+var faults = []fault{allAway, oneCutOff, repliesLost, backEmpty}
+
+func (f fault) String() string {
+	return []string{"all away", "one cut off", "replies lost", "back empty"}[f]
+}
+
+// scene is an outage while several nodes share a limit.
+type scene struct {
+	limit  chatguard.Limit
+	nodes  int
+	mode   shared.Mode
+	fault  fault
+	outage time.Duration
+	below  bool          // users stay below the limit; otherwise they send as much as they can
+	bursts bool          // messages come in bursts
+	gap    time.Duration // between messages in the outage; 0 means enough to use up the limit
+	seed   uint64
+}
+
+func (s scene) String() string {
+	users := "greedy users"
+	if s.below {
+		users = "users below the limit"
+	}
+	return fmt.Sprintf("%s per %v, %d nodes, %s, %v for %v, %s", s.limit.Name, s.limit.Per, s.nodes, s.mode, s.fault, s.outage, users)
+}
+
+// outcome is what happened in a scene.
+type outcome struct {
+	asked, allowed int
+	wrong          int           // messages whose author was below the limit, or verdicts that one Guard alone doesn't give
+	degraded       int           // verdicts after the outage
+	tooMany        int           // maximum number of messages beyond what one node would have allowed
+	tooFew         int           // maximum number of messages below that
+	left           int           // messages beyond that at the end
+	recovery       time.Duration // from the end of the outage until nothing is left; negative if never
+	beyond         int           // messages in the outage beyond what each node would allow by itself
+}
+
+// stage is where a scene is played.
+type stage struct {
+	scene
+	outcome
+	t      testing.TB
+	now    time.Time
+	random *rand.Rand
+	server *fakeServer
+	conns  []*fakeShared
+	guards []*chatguard.Guard
+	alone  *chatguard.Guard // that shares nothing
+	ideal  *limittest.Model
+	excess int       // allowed, beyond the ideal
+	next   time.Time // exchange
+	away   bool
+	// apart has what each node would allow in the outage without the others.
+	apart []*limittest.Model
+	in    int // messages allowed in the outage
+}
+
+// authors are users, and the channels that they write in.
+var authors = [][2]string{{"c", "7"}, {"c", "8"}, {"d", "7"}}
+
+// play plays a scene: before, in, and after the outage.
+func play(t testing.TB, s scene) outcome {
+	p := &stage{scene: s, t: t, now: sharedStart, random: rand.New(rand.NewPCG(s.seed, 1)), server: newFakeServer(), ideal: limittest.New(s.limit)}
+	policy := enforcedDefault()
+	policy.Limits = []chatguard.Limit{s.limit}
+	clock := func() time.Time { return p.now }
+	var err error
+	if p.alone, err = chatguard.New(policy, &chatguard.Options{Now: clock}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.nodes {
+		conn := &fakeShared{server: p.server, number: uint8(i), clock: clock, timeout: time.Minute}
+		guard, err := chatguard.New(policy, &chatguard.Options{Shared: conn, SharedMode: s.mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.server.guards, p.conns, p.guards = append(p.server.guards, guard), append(p.conns, conn), append(p.guards, guard)
+	}
+	period, usual := p.ideal.Period(), p.ideal.Period()/time.Duration(6*p.ideal.Capacity())
+	p.run(2*period, usual)
+	p.begin()
+	gap := s.gap
+	if gap == 0 {
+		gap = max(min(usual, s.outage/time.Duration(6*p.ideal.Capacity())), s.outage/1000)
+	}
+	p.run(s.outage, gap)
+	p.end()
+	back := p.now
+	p.recovery = -1
+	for range 20 {
+		p.run(min(time.Duration(s.nodes)*(s.outage+period)/20+period/10, 50*usual), usual)
+		if p.excess > 0 {
+			p.recovery = -1
+		} else if p.recovery < 0 {
+			p.recovery = p.now.Sub(back)
+		}
+	}
+	p.left = p.excess
+	return p.outcome
+}
+
+// begin begins the outage.
+func (p *stage) begin() {
+	p.away = true
+	p.apart = make([]*limittest.Model, p.nodes)
+	for i := range p.conns {
+		p.apart[i] = limittest.New(p.limit)
+		switch {
+		case p.fault == oneCutOff && i > 1:
+			p.apart[i] = p.apart[1] // they decide together
+		case p.fault == oneCutOff && i == 1:
+		case p.fault == repliesLost:
+			lost, random := 2*p.ideal.Capacity(), seeded(p.seed, uint64(i))
+			p.conns[i].before = func(context.Context) error {
+				if lost--; lost < 0 {
+					return shared.ErrAway
+				}
+				if random(2) == 0 {
+					return errReplyLost // the swap hasn't happened
+				}
+				return nil
+			}
+			p.conns[i].after = func() error { return errReplyLost }
+		default:
+			p.conns[i].setAway(true)
+		}
+	}
+}
+
+// end ends the outage.
+func (p *stage) end() {
+	p.away = false
+	p.beyond = p.in
+	if p.fault == backEmpty {
+		p.server.lose()
+	}
+	for i, conn := range p.conns {
+		conn.setAway(false)
+		conn.before, conn.after = nil, nil
+		if p.guards[i].Shared().InvalidateAll(); p.fault == backEmpty {
+			p.guards[i].Shared().Heal()
+		}
+	}
+	if p.mode == shared.Synchronised || p.fault == backEmpty {
+		p.next = p.now // otherwise messages may come first
+	}
+}
+
+// run lets time pass, with messages at about this interval.
+func (p *stage) run(length, gap time.Duration) {
+	for end := p.now.Add(length); ; {
+		pause := time.Duration(p.random.Int64N(2*int64(gap) + 1))
+		if p.bursts {
+			if pause = 0; p.random.IntN(2*p.ideal.Capacity()) == 0 {
+				pause = gap * time.Duration(2*p.ideal.Capacity())
+			}
+		}
+		if p.now = p.now.Add(pause); p.now.After(end) {
+			p.now = end
+			return
+		}
+		if !p.now.Before(p.next) {
+			p.next = p.now.Add(500 * time.Millisecond)
+			for _, g := range p.guards {
+				if err := g.Shared().Exchange(p.t.Context()); err != nil && !p.away {
+					p.t.Errorf("%v: %v", p.scene, err)
+				}
+			}
+		}
+		author := authors[p.random.IntN(len(authors))]
+		if p.below {
+			if p.ideal.Below(p.now, author[0], author[1]) {
+				p.send(p.random.IntN(p.nodes), author)
+			}
+			continue
+		}
+		for _, i := range p.random.Perm(p.nodes) {
+			p.send(i, author)
+		}
+	}
+}
+
+// send sends a message through a node, and compares the verdict.
+func (p *stage) send(node int, author [2]string) {
+	m := chatguard.Message{ChannelID: author[0], User: chatguard.User{ID: author[1]}}
+	got, err := p.guards[node].Check(p.t.Context(), m)
+	if err != nil {
+		p.t.Fatalf("%v: %v", p.scene, err)
+	}
+	p.asked++
+	if got.Allowed {
+		p.allowed++
+		p.excess++
+	}
+	if p.ideal.Check(p.now, author[0], author[1]) {
+		p.excess--
+	}
+	p.tooMany, p.tooFew = max(p.tooMany, p.excess), max(p.tooFew, -p.excess)
+	if p.away {
+		if got.Allowed {
+			p.in++
+		}
+		if p.apart[node].Check(p.now, author[0], author[1]) {
+			p.in--
+		}
+	} else if got.Degraded {
+		p.degraded++
+	}
+	if p.below && !got.Allowed {
+		p.wrong++
+	}
+	if p.nodes > 1 {
+		return
+	}
+	want, err := p.alone.Check(p.t.Context(), m)
+	if err != nil {
+		p.t.Fatalf("%v: %v", p.scene, err)
+	}
+	if got.Degraded = false; comparableVerdict(got) != comparableVerdict(want) {
+		p.wrong++
+	}
+}
