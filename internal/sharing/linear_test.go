@@ -54,31 +54,42 @@ func linearModel(set *limits.Set) porcupine.Model {
 	}
 }
 
-// linearHistory lets three nodes, whose clocks differ, judge messages of one user at the same time.
-func linearHistory(t *testing.T, policy chatguard.Policy, seed uint64, ahead, skew time.Duration) (history []porcupine.Operation, fromMemory int64) {
+// linearNodes are nodes that judge messages of one user at the same time.
+type linearNodes struct {
+	nodes, clients int
+	ahead, skew    time.Duration // of each clock, and what the nodes know of it
+	lossy          bool          // one reply of three is lost, so that others write before the next attempt
+}
+
+// history lets the nodes judge messages.
+func (l linearNodes) history(t *testing.T, policy chatguard.Policy, seed uint64) (history []porcupine.Operation, fromMemory int64) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer()
 		var events atomic.Int64
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		var guards []*chatguard.Guard
-		for n := range 3 {
-			offset := time.Duration(n-1) * ahead
+		for n := range l.nodes {
+			offset := time.Duration(n-l.nodes/2) * l.ahead
 			clock := func() time.Time { return time.Now().Add(offset) }
 			node, guard := server.connect(policy, clock)
-			node.skew = skew
+			node.skew = l.skew
 			delay := seeded(seed, uint64(100+n))
 			node.before = func(context.Context) error {
 				time.Sleep(time.Duration(delay(3)) * time.Millisecond)
 				return nil
 			}
 			node.after = func() error {
+				if l.lossy && delay(3) == 0 {
+					time.Sleep(time.Duration(delay(40)) * time.Millisecond)
+					return errOvertaken
+				}
 				time.Sleep(time.Duration(delay(3)) * time.Millisecond)
 				return nil
 			}
 			guards = append(guards, guard)
-			for k := range 3 {
-				client := 3*n + k
+			for k := range l.clients {
+				client := l.clients*n + k
 				random := seeded(seed, uint64(client))
 				wg.Go(func() {
 					for range 40 {
@@ -122,42 +133,59 @@ func TestShared_Linearizable(t *testing.T) {
 		},
 		Penalties: chatguard.Penalties{StrikeEvery: 50 * time.Millisecond, ForgetAfter: time.Second},
 	}
-	sets, err := limits.Compile([]limits.Limit{
+	params := []limits.Limit{
 		{Params: limits.Params{Name: "burst", Algorithm: "token-bucket", Burst: 3, Refill: 40 * time.Millisecond}},
 		{Params: limits.Params{Name: "minute", Algorithm: "fixed-window", Messages: 5, Every: 300 * time.Millisecond}},
-	}, nil, limits.Strikes{Every: 50 * time.Millisecond, Forget: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := linearModel(sets[limits.PerUser])
-	histories := 12
-	if testing.Short() {
-		histories = 4
 	}
 	for _, c := range []struct {
 		ahead, skew time.Duration
 		wrong       bool
 	}{{0, 0, false}, {5 * time.Millisecond, 10 * time.Millisecond, false}, {20 * time.Millisecond, 40 * time.Millisecond, false}, {5 * time.Millisecond, 0, true}} {
 		t.Run(fmt.Sprintf("clocks differ by %v, known %v", 2*c.ahead, c.skew), func(t *testing.T) {
-			wrong, fromMemory := 0, int64(0)
-			for seed := range histories {
-				history, known := linearHistory(t, policy, uint64(seed), c.ahead, c.skew)
-				fromMemory += known
-				switch porcupine.CheckOperationsTimeout(model, history, time.Minute) {
-				case porcupine.Illegal:
-					wrong++
-					t.Logf("the history with seed %d is wrong", seed)
-				case porcupine.Unknown:
-					t.Fatalf("the history with seed %d takes too long to check", seed)
-				}
-			}
+			wrong, histories, fromMemory := linearNodes{nodes: 3, clients: 3, ahead: c.ahead, skew: c.skew}.check(t, policy, params)
 			if fromMemory == 0 && !c.wrong {
 				t.Error("no decision came from memory")
 			}
 			if c.wrong != (wrong > 0) {
 				t.Errorf("%d of %d histories are wrong", wrong, histories)
 			}
-			t.Logf("%d of %d histories wrong, %d of %d decisions from memory", wrong, histories, fromMemory, histories*360)
 		})
 	}
+}
+
+// Five nodes write one row, and replies are lost. Before the next attempt, the others write. Each
+// message counts once.
+func TestShared_LinearizableLossy(t *testing.T) {
+	policy := chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{chatguard.FixedWindowLimit("hour", 10_000, time.Hour)}}
+	params := []limits.Limit{{Params: limits.Params{Name: "hour", Algorithm: "fixed-window", Messages: 10_000, Every: time.Hour}}}
+	for _, nodes := range []int{2, 3, 5} {
+		t.Run(fmt.Sprint(nodes, " nodes"), func(t *testing.T) {
+			if wrong, histories, _ := (linearNodes{nodes: nodes, clients: 2, lossy: true}).check(t, policy, params); wrong > 0 {
+				t.Errorf("%d of %d histories are wrong", wrong, histories)
+			}
+		})
+	}
+}
+
+// check checks several histories with one Guard's decisions.
+func (l linearNodes) check(t *testing.T, policy chatguard.Policy, params []limits.Limit) (wrong, histories int, fromMemory int64) {
+	sets, err := limits.Compile(params, nil, limits.Strikes{Every: policy.Penalties.StrikeEvery, Forget: policy.Penalties.ForgetAfter})
+	must(t, err)
+	model := linearModel(sets[limits.PerUser])
+	if histories = 12; testing.Short() {
+		histories = 4
+	}
+	for seed := range histories {
+		history, known := l.history(t, policy, uint64(seed))
+		fromMemory += known
+		switch porcupine.CheckOperationsTimeout(model, history, time.Minute) {
+		case porcupine.Illegal:
+			wrong++
+			t.Logf("the history with seed %d is wrong", seed)
+		case porcupine.Unknown:
+			t.Fatalf("the history with seed %d takes too long to check", seed)
+		}
+	}
+	t.Logf("%d of %d histories wrong, %d of %d decisions from memory", wrong, histories, fromMemory, histories*l.nodes*l.clients*40)
+	return wrong, histories, fromMemory
 }

@@ -134,6 +134,44 @@ func TestShared_LostWritesHeal(t *testing.T) {
 	}
 }
 
+// After a store has lost all rows, the newest that a node remembers is in force again, also if a
+// node with an older one comes first, and however much it has written since.
+func TestShared_NewerRowWins(t *testing.T) {
+	const older, newer = 5, 10
+	for _, first := range []string{"the node with the older row", "the node with the newer row"} {
+		lost := 0
+		for since := range 31 {
+			server := newFakeServer()
+			_, a := server.connect(dayOnly(), sharedNoon)
+			_, b := server.connect(dayOnly(), sharedNoon)
+			send(t, a, older)
+			// One write, so that the number of writes doesn't say how much was spent.
+			if v, err := b.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}, Cost: newer}); err != nil || !v.Allowed {
+				t.Fatalf("%+v, %v", v, err)
+			}
+			server.lose()
+			send(t, a, since)
+			for _, g := range []*chatguard.Guard{a, b} {
+				g.Shared().InvalidateAll()
+				g.Shared().Heal()
+			}
+			if first == "the node with the newer row" {
+				a, b = b, a
+			}
+			for _, g := range []*chatguard.Guard{a, b, a} {
+				must(t, g.Shared().Exchange(t.Context()))
+			}
+			_, c := server.connect(dayOnly(), sharedNoon)
+			used := 300 - check(t, c, "7").Remaining - 1
+			if lost = max(lost, older+newer+since-used); used < older+newer || used > older+newer+since {
+				t.Errorf("%s exchanges first, %d messages after the loss: %d count, want %d, and at most %d more", first, since, used, older+newer, since)
+				break
+			}
+		}
+		t.Logf("%s exchanges first: at most %d messages don't count", first, lost)
+	}
+}
+
 // A node writes all rows again that it remembers, once it is told that the store has lost some.
 func TestShared_Heal(t *testing.T) {
 	server := newFakeServer()
