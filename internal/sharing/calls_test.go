@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,6 +207,48 @@ func TestShared_DegradedWhileAway(t *testing.T) {
 			if v.Degraded != away {
 				t.Errorf("away %t: %s returns %+v, degraded %t", away, call, v, v.Degraded)
 			}
+		}
+	}
+}
+
+// A store that answers slowly isn't away, however long nodes compete for a row that all messages
+// use: nothing is degraded, and nothing is allowed beyond the limit.
+func TestShared_SlowStore(t *testing.T) {
+	for _, trip := range []time.Duration{2 * time.Millisecond, 10 * time.Millisecond} {
+		for _, per := range []chatguard.Scope{chatguard.PerUser, chatguard.PerChannel, chatguard.PerEverywhere} {
+			t.Run(fmt.Sprintf("per %v, %v", per, trip), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					limit := chatguard.FixedWindowLimit("all", 400, time.Hour)
+					limit.Per = per
+					server := newFakeServer()
+					var degraded, allowed atomic.Int64
+					var wg sync.WaitGroup
+					for n := range 5 {
+						node, guard := server.connect(chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{limit}}, time.Now)
+						node.timeout = 100 * time.Millisecond // the default
+						delay := seeded(7, uint64(n))
+						half := func() { time.Sleep(trip/2 + trip*time.Duration(delay(100))/1000) }
+						node.before = func(context.Context) error { half(); return nil }
+						node.after = func() error { half(); return nil }
+						for i := range 200 { // in 2 s
+							wg.Go(func() {
+								time.Sleep(time.Duration(10*i+delay(10)) * time.Millisecond)
+								v := check(t, guard, "7")
+								if v.Degraded {
+									degraded.Add(1)
+								}
+								if v.Allowed {
+									allowed.Add(1)
+								}
+							})
+						}
+					}
+					wg.Wait()
+					if degraded.Load() > 0 || allowed.Load() != 400 {
+						t.Errorf("%d of 1000 messages are degraded, and %d allowed, want none and 400", degraded.Load(), allowed.Load())
+					}
+				})
+			})
 		}
 	}
 }
