@@ -5,34 +5,56 @@
 package limittest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
 )
 
-// Model is one node with one limit, without roles and penalties.
+// Model is one node with these limits, without roles and penalties.
 type Model struct {
-	limit chatguard.Limit
-	usage map[[2]string]*usage
+	limits []chatguard.Limit
+	usage  map[allowance]*usage
 }
 
-// New returns a model of a limit. Days are those of UTC.
-func New(limit chatguard.Limit) *Model {
-	if limit.Algorithm == chatguard.DailyWindow {
-		limit.Every = 24 * time.Hour
+// allowance is a limit, by its index, and who shares it.
+type allowance struct {
+	limit         int
+	channel, user string
+}
+
+// New returns a model of limits. Days are those of UTC.
+func New(limits ...chatguard.Limit) *Model {
+	m := &Model{slices.Clone(limits), map[allowance]*usage{}}
+	for i := range m.limits {
+		l := &m.limits[i]
+		if l.Slices = max(1, l.Slices); l.Algorithm == chatguard.DailyWindow {
+			l.Every = 24 * time.Hour
+		}
 	}
-	limit.Slices = max(1, limit.Slices)
-	return &Model{limit, map[[2]string]*usage{}}
+	return m
 }
 
 // Check reports whether a message is allowed. It is then spent.
 func (m *Model) Check(at time.Time, channel, user string) bool {
-	u, now := m.of(channel, user), at.UnixNano()
-	if !u.fits(&m.limit, now) {
-		return false
+	allowed := m.Fits(at, channel, user)
+	if allowed {
+		m.Spend(at, channel, user)
 	}
-	u.spend(&m.limit, now)
-	return true
+	return allowed
+}
+
+// Fits reports whether a message would be allowed.
+func (m *Model) Fits(at time.Time, channel, user string) bool {
+	return m.all(channel, user, func(l *chatguard.Limit, u *usage) bool { return u.fits(l, at.UnixNano()) })
+}
+
+// Spend spends a message, even if it doesn't fit.
+func (m *Model) Spend(at time.Time, channel, user string) {
+	m.all(channel, user, func(l *chatguard.Limit, u *usage) bool {
+		u.spend(l, at.UnixNano())
+		return true
+	})
 }
 
 // Below reports whether a message would be allowed by every node, however the messages so far are
@@ -40,19 +62,21 @@ func (m *Model) Check(at time.Time, channel, user string) bool {
 // more messages than the limit allows. A cascade keeps one token in reserve, because a node that
 // knows fewer messages may pay them by other buckets.
 func (m *Model) Below(at time.Time, channel, user string) bool {
-	u, now, l := m.of(channel, user), at.UnixNano(), &m.limit
-	switch l.Algorithm {
-	case chatguard.FixedWindow, chatguard.DailyWindow, chatguard.UserWindow, chatguard.SlidingWindow:
-		return u.fits(l, now) && u.recent(l, now) < l.Messages
-	case chatguard.Cascade:
-		return u.first.fits(now, l.Burst, l.Refill) || u.second.fits(now, l.ExtraBurst-1, l.ExtraRefill)
-	}
-	return u.fits(l, now)
+	now := at.UnixNano()
+	return m.all(channel, user, func(l *chatguard.Limit, u *usage) bool {
+		switch l.Algorithm {
+		case chatguard.FixedWindow, chatguard.DailyWindow, chatguard.UserWindow, chatguard.SlidingWindow:
+			return u.fits(l, now) && u.recent(l, now) < l.Messages
+		case chatguard.Cascade:
+			return u.first.fits(now, l.Burst, l.Refill) || u.second.fits(now, l.ExtraBurst-1, l.ExtraRefill)
+		}
+		return u.fits(l, now)
+	})
 }
 
-// Period returns the time after which a limit that was used up is fully restored.
+// Period returns the time after which the first limit, if it was used up, is fully restored.
 func (m *Model) Period() time.Duration {
-	l := &m.limit
+	l := &m.limits[0]
 	switch l.Algorithm {
 	case chatguard.TokenBucket, chatguard.Cascade:
 		return time.Duration(l.Burst)*l.Refill + time.Duration(l.ExtraBurst)*l.ExtraRefill
@@ -64,30 +88,35 @@ func (m *Model) Period() time.Duration {
 	return l.Every
 }
 
-// Capacity returns how many messages the limit allows at once.
+// Capacity returns how many messages the first limit allows at once.
 func (m *Model) Capacity() int {
-	l := &m.limit
+	l := &m.limits[0]
 	if l.Algorithm == chatguard.LeakyBucket {
 		return l.Queue + 1
 	}
 	return l.Burst + l.ExtraBurst + l.Messages
 }
 
-// of returns the usage that a message counts in.
-func (m *Model) of(channel, user string) *usage {
-	key := [2]string{channel, user}
-	switch m.limit.Per {
-	case chatguard.PerUserEverywhere:
-		key[0] = ""
-	case chatguard.PerChannel:
-		key[1] = ""
-	case chatguard.PerEverywhere:
-		key = [2]string{}
+// all calls f with each limit and the usage that a message counts in, until f returns false.
+func (m *Model) all(channel, user string, f func(*chatguard.Limit, *usage) bool) bool {
+	for i := range m.limits {
+		key := allowance{i, channel, user}
+		switch m.limits[i].Per {
+		case chatguard.PerUserEverywhere:
+			key.channel = ""
+		case chatguard.PerChannel:
+			key.user = ""
+		case chatguard.PerEverywhere:
+			key.channel, key.user = "", ""
+		}
+		if m.usage[key] == nil {
+			m.usage[key] = &usage{}
+		}
+		if !f(&m.limits[i], m.usage[key]) {
+			return false
+		}
 	}
-	if m.usage[key] == nil {
-		m.usage[key] = &usage{}
-	}
-	return m.usage[key]
+	return true
 }
 
 // usage is what was spent of one allowance.

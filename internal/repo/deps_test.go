@@ -106,6 +106,7 @@ func TestArrows(t *testing.T) {
 		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/inner", "internal/limits", "internal/node", "internal/persist", "internal/persist/sqlite", "internal/request", "internal/systemd", "internal/web/access", "internal/web/twitchsignin", "limitinfo", "internal/textkey", "redisstore"},
 		"internal/request":                {"internal/atomicfile", "internal/fileaccess", "internal/persist/sqlite"},
 		"redisstore":                      {"root", "internal/histogram", "internal/inner", "internal/limits", "shared"},
+		"internal/limittest":              {"root"},
 		"internal/redistest":              {"internal/turntest", "internal/waittest"},
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
 		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/persist/signin", "internal/web", "internal/web/access", "internal/web/check", "internal/web/live", "shared"},
