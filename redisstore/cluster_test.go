@@ -139,14 +139,21 @@ func moveSlot(t *testing.T, servers []*redisServer, s *Store) {
 	}
 }
 
-// TestSentinel checks that a store follows a failover.
-func TestSentinel(t *testing.T) {
-	t.Parallel()
-	first := startRedis(t, "--repl-diskless-sync-delay", "0")
-	second := startRedis(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(first.Port))
+// startPair starts a primary and its replica.
+func startPair(t *testing.T) (first, second *redisServer) {
+	t.Helper()
+	first = startRedis(t, "--repl-diskless-sync-delay", "0")
+	second = startRedis(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(first.Port))
 	eventually(t, "the replica follows", func() bool {
 		return strings.Contains(second.text("INFO", "replication"), "master_link_status:up")
 	})
+	return first, second
+}
+
+// TestSentinel checks that a store follows a failover.
+func TestSentinel(t *testing.T) {
+	t.Parallel()
+	first, second := startPair(t)
 	watcher := startSentinel(t, first)
 	s := open(t, "redis+sentinel://"+watcher.Addr()+"/main", Options{Replicas: 1})
 	guard := &fakeGuard{}

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strconv"
@@ -11,37 +10,6 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/shared"
 )
-
-// rounds hammers the nodes in several rounds at later times, and checks that together they allow
-// what one Guard alone does.
-func rounds(t testing.TB, nodes []node, policy chatguard.Policy, users, each, count int) {
-	t.Helper()
-	one := alone(t, policy)
-	at := time.Now()
-	var asked, allowed, degraded, want int64
-	for range count {
-		a, d := hammer(t, nodes, users, each, at)
-		allowed, degraded, asked = allowed+a, degraded+d, asked+int64(users*each)
-		want += one.allows(t, users, each, at)
-		at = at.Add(5 * time.Second)
-	}
-	t.Logf("asked %d, allowed %d, exact %d, degraded %d", asked, allowed, want, degraded)
-	if allowed != want || degraded != 0 {
-		t.Errorf("%d are allowed and %d degraded, want %d and 0", allowed, degraded, want)
-	}
-}
-
-// Several nodes allow exactly what one alone would.
-func TestGuards_Exact(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *redisServer, s *Store) {
-		url := "redis://" + s.server.address.hosts[0]
-		for _, c := range []struct{ nodes, users, each, rounds int }{{2, 100, 3, 2}, {4, 20, 20, 4}, {4, 1, 400, 3}, {2, 300, 2, 2}} {
-			nodes := startNodes(t, url, c.nodes, enforced(), Options{Namespace: fmt.Sprintf("n%d.%d.%d", c.nodes, c.users, c.each)}, shared.Exact)
-			rounds(t, nodes, enforced(), c.users, c.each, c.rounds)
-		}
-	})
-}
 
 // everyAlgorithm returns a policy with one limit of each algorithm.
 func everyAlgorithm() []chatguard.Limit {

@@ -1,8 +1,8 @@
 package redisstore
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"syscall"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/limittest"
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -44,119 +46,9 @@ func disturb(nodes []node, swaps int64, do func()) (stop func() (times int)) {
 	}
 }
 
-// Killed connections and a reload change nothing, and nothing is degraded.
-func TestGuards_Disturbed(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		command []string
-		swaps   int64 // between two of them
-	}{
-		"CLIENT KILL":  {[]string{"CLIENT", "KILL", "TYPE", "normal"}, 50},
-		"DEBUG RELOAD": {[]string{"DEBUG", "RELOAD"}, 100},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := startRedis(t, "--enable-debug-command", "local")
-			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, shared.Exact)
-			client := r.client()
-			defer client.Close()
-			stop := disturb(nodes, c.swaps, func() { client.Do(context.Background(), client.B().Arbitrary(c.command...).Build()) })
-			rounds(t, nodes, enforced(), 60, 12, 6)
-			if times := stop(); times == 0 {
-				t.Error("nothing has disturbed the nodes")
-			} else {
-				t.Logf("disturbed %d times", times)
-			}
-		})
-	}
-}
-
-// A node joins, and another leaves without a word, while messages are judged.
-func TestGuards_JoinAndLeave(t *testing.T) {
-	t.Parallel()
-	r := startRedis(t)
-	nodes := startNodes(t, r.URL(), 3, enforced(), Options{}, shared.Exact)
-	one := alone(t, enforced())
-	at := time.Now()
-	var allowed, want int64
-	for i := range 4 {
-		switch i {
-		case 1:
-			nodes = append(nodes, startNodes(t, r.URL(), 1, enforced(), Options{}, shared.Exact)...)
-		case 2:
-			nodes[0].stop()
-			nodes = nodes[1:]
-		}
-		a, degraded := hammer(t, nodes, 50, 6, at)
-		allowed += a
-		if degraded != 0 {
-			t.Errorf("round %d: %d are degraded", i, degraded)
-		}
-		want += one.allows(t, 50, 6, at)
-		at = at.Add(5 * time.Second)
-	}
-	if allowed != want {
-		t.Errorf("%d are allowed, want %d", allowed, want)
-	}
-}
-
 // errServerGone is why a test declares a server away. TestBreaker_ServerKilled and
 // TestBreaker_ServerStopped check that a node notices it.
 var errServerGone = errors.New("the server is gone")
-
-// While the server is gone, nodes decide on their own, without waiting for it. What they allow is
-// paid back.
-func TestGuards_ServerGone(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ leave, comeBack func(*redisServer) }{
-		"killed":  {(*redisServer).Kill, (*redisServer).Start},
-		"stopped": {func(r *redisServer) { r.Signal(syscall.SIGSTOP) }, func(r *redisServer) { r.Signal(syscall.SIGCONT) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := startRedis(t)
-			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, shared.Exact)
-			at := time.Now()
-			for _, n := range nodes {
-				n.check(t, "7", at)
-			}
-			c.leave(r)
-			for _, n := range nodes {
-				n.store.server.goAway(errServerGone)
-			}
-			at = at.Add(time.Hour) // their bursts are whole again
-			allowed := 0
-			for _, n := range nodes {
-				for range 10 {
-					v := n.check(t, "7", at)
-					if !v.Degraded {
-						t.Errorf("not degraded: %+v", v)
-					}
-					if v.Allowed {
-						allowed++
-					}
-				}
-			}
-			if allowed != 6 {
-				t.Errorf("%d are allowed while the server is gone, want 3 by each node", allowed)
-			}
-			if nodes[0].Shared().Counts().Pending == 0 {
-				t.Error("nothing is owed")
-			}
-			c.comeBack(r)
-			eventually(t, "nothing is owed", func() bool {
-				return nodes[0].store.Health().Up && nodes[1].store.Health().Up && nodes[0].Shared().Counts().Pending+nodes[1].Shared().Counts().Pending == 0
-			})
-			// Six were allowed: four tokens are missing before the next.
-			if v := nodes[0].check(t, "7", at.Add(16*time.Second-1)); v.Allowed || v.Degraded {
-				t.Errorf("before the debt is paid back: %+v", v)
-			}
-			if v := nodes[1].check(t, "7", at.Add(16*time.Second)); !v.Allowed || v.Degraded {
-				t.Errorf("after the debt is paid back: %+v", v)
-			}
-		})
-	}
-}
 
 // A server that comes back empty gets the rows back from the node that has written them last.
 func TestGuards_EmptyServer(t *testing.T) {
@@ -181,94 +73,161 @@ func TestGuards_EmptyServer(t *testing.T) {
 	if v := nodes[1].check(t, "reset", at); !v.Allowed {
 		t.Errorf("after a reset, and a loss: %+v", v)
 	}
-	var before, after int64
-	send := func() (allowed int64) {
-		for u := range 100 {
-			for range 4 {
-				if nodes[u%2].check(t, strconv.Itoa(u), at).Allowed {
-					allowed++
-				}
-			}
-		}
-		return allowed
-	}
-	before = send()
-	r.must("FLUSHALL")
-	at = at.Add(4*time.Second - 1) // the refusals don't come from memory
-	after = send()
-	if before != 300 || after != 0 {
-		t.Errorf("%d are allowed before the server loses its rows and %d after it, want 300 and 0", before, after)
+}
+
+// group is nodes that share limits over a server.
+type group struct {
+	*place
+	way   *gate // of the first node to the server
+	start func() node
+	nodes []node
+}
+
+// goAway makes nodes notice at once that the server is gone.
+func (o *group) goAway(nodes []node) {
+	for _, n := range nodes {
+		n.store.server.goAway(errServerGone)
 	}
 }
 
-// While one node is cut off from the server, only that node is degraded, and the other stays exact.
-// Afterwards, the user pays back what both have allowed.
-func TestGuards_OneCutOff(t *testing.T) {
+// outages are what may happen to the server between two rounds of messages, and how it ends.
+var outages = []struct {
+	name     string
+	where    string // place
+	begin    func(o *group)
+	end      func(o *group)
+	degraded func(node int) bool // meanwhile
+	empty    bool                // the server loses its rows
+}{
+	{
+		"stopped", "Redis",
+		func(o *group) { o.servers[0].Signal(syscall.SIGSTOP); o.goAway(o.nodes) },
+		func(o *group) { o.servers[0].Signal(syscall.SIGCONT) },
+		func(int) bool { return true }, false,
+	},
+	{
+		"killed", "Redis",
+		func(o *group) { o.servers[0].Kill(); o.goAway(o.nodes) },
+		func(o *group) { o.servers[0].Start() },
+		func(int) bool { return true }, true,
+	},
+	{
+		"first node cut off", "Redis",
+		func(o *group) { o.way.close(); o.goAway(o.nodes[:1]) },
+		func(o *group) { o.way.open() },
+		func(node int) bool { return node == 0 }, false,
+	},
+	{
+		"emptied", "Redis",
+		func(o *group) { o.servers[0].must("FLUSHALL") },
+		func(*group) {},
+		func(int) bool { return false }, true,
+	},
+	{
+		"nodes restart", "Redis",
+		func(o *group) {
+			for i := range o.nodes {
+				o.nodes[i].stop()
+				o.nodes[i] = o.start()
+			}
+		},
+		func(*group) {},
+		func(int) bool { return false }, false,
+	},
+	{
+		"primary killed", "Sentinel",
+		func(o *group) { o.servers[0].Kill() },
+		func(*group) {},
+		nil, false, // the Sentinels may need longer than the timeout
+	},
+}
+
+// An outage changes nothing for a node that is alone. Of several nodes, each decides on its own
+// meanwhile. What they allow together is paid back, and nobody gets less than one node would allow.
+func TestGuards_Outages(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	way := startGate(t, r.Addr())
-	const burst, refill = 3, 4 * time.Second
-	policy := enforced(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: burst, Refill: refill})
-	near := startNodes(t, r.URL(), 1, policy, Options{}, shared.Exact)[0]
-	far := startNodes(t, "redis://"+way.addr, 1, policy, Options{}, shared.Exact)[0]
-	one := alone(t, policy)
-	start := time.Now()
-	at := start
-	// send sends a user's messages through a node, and returns how many are allowed.
-	send := func(n node, user string, messages int, degraded bool) (allowed int) {
-		t.Helper()
-		for range messages {
-			v := n.check(t, user, at)
-			if v.Degraded != degraded {
-				t.Errorf("user %s at the node %s: degraded %t, want %t", user, n.store.server.options.Node, v.Degraded, degraded)
-			}
-			if v.Allowed {
-				allowed++
+	type scene struct {
+		fault, nodes int
+		limit        chatguard.Limit
+	}
+	var all []scene
+	for i := range outages {
+		for _, limit := range []chatguard.Limit{chatguard.TokenBucketLimit("bucket", 3, 4*time.Second), chatguard.FixedWindowLimit("window", 5, 20*time.Second)} {
+			for _, nodes := range []int{1, 2, 3, 5} {
+				all = append(all, scene{i, nodes, limit})
 			}
 		}
-		return allowed
 	}
-	if a, b := send(near, "7", 1, false), send(far, "7", 1, false); a+b != 2 {
-		t.Fatalf("%d of 2 are allowed", a+b)
-	}
-	way.close()
-	far.store.server.goAway(errServerGone)
-	allowed := 2
-	for round := range 5 {
-		at = at.Add(refill)
-		allowed += send(near, "7", 4, false) + send(far, "7", 4, true)
-		for _, user := range []string{"8", "9"} { // they only use the near node, which stays exact
-			got := send(near, user, 5, false)
-			for range 5 {
-				if one.check(t, user, at).Allowed {
-					got--
+	for _, s := range turntest.Sample(t, 7, all) {
+		fault := outages[s.fault]
+		t.Run(fmt.Sprintf("%s, %s, %d nodes", fault.name, s.limit.Name, s.nodes), func(t *testing.T) {
+			t.Parallel()
+			o := &group{place: places[fault.where](t)}
+			opts := Options{}
+			if fault.where == "Sentinel" {
+				opts.Replicas = 1
+			}
+			policy := enforced(s.limit)
+			o.start = func() node { return startNodes(t, o.url, 1, policy, opts, shared.Exact)[0] }
+			o.way = startGate(t, o.servers[0].Addr())
+			direct := o.url
+			if fault.where == "Redis" {
+				direct = "redis://" + o.way.addr
+			}
+			o.nodes = startNodes(t, direct, 1, policy, opts, shared.Exact)
+			o.nodes = append(o.nodes, startNodes(t, o.url, s.nodes-1, policy, opts, shared.Exact)...)
+
+			const users, away, back, rounds = 10, 2, 5, 45
+			ideal, at := limittest.New(s.limit), time.Now()
+			var excess [users]int
+			var tooMany, tooFew, left, degraded int
+			var recovery time.Duration
+			for i := range rounds {
+				switch i {
+				case away:
+					fault.begin(o)
+				case back:
+					began := time.Now()
+					fault.end(o)
+					for _, n := range o.nodes {
+						eventually(t, "nothing is pending", func() bool { return n.store.Health().Up && n.Shared().Counts().Pending == 0 })
+					}
+					recovery = time.Since(began)
 				}
+				got := hammer(t, o.nodes, users, 3*s.nodes, at)
+				for n, count := range got.degraded {
+					outside := i < away || i >= back
+					if outside {
+						degraded += count
+					} else if fault.degraded != nil && !fault.degraded(n) && count > 0 {
+						t.Errorf("round %d: %d are degraded at node %d", i, count, n)
+					}
+				}
+				left = 0
+				for u := range users {
+					excess[u] += got.allowed[u]
+					for range 3 * s.nodes {
+						if ideal.Check(at, "lobby", strconv.Itoa(u)) {
+							excess[u]--
+						}
+					}
+					left += excess[u]
+					tooFew = max(tooFew, -excess[u])
+				}
+				tooMany = max(tooMany, left)
+				at = at.Add(5 * time.Second)
 			}
-			if got != 0 {
-				t.Errorf("round %d: the near node allows %+d messages of user %s", round, got, user)
+			t.Logf("at most %d too many, %d at the end; at most %d of one user too few; %d degraded before or after; up after %v", tooMany, left, tooFew, degraded, recovery)
+			most := 0
+			if fault.empty && s.nodes > 1 { // which may give a full allowance once more
+				most = users * ideal.Capacity()
 			}
-		}
-	}
-	if !near.store.Health().Up || near.Shared().Counts().Offline != 0 {
-		t.Errorf("the near node: %+v, %+v", near.store.Health(), near.Shared().Counts())
-	}
-	if far.Shared().Counts().Pending == 0 {
-		t.Error("the far node owes nothing")
-	}
-	way.open()
-	eventually(t, "the far node owes nothing", func() bool { return far.store.Health().Up && far.Shared().Counts().Pending == 0 })
-	exact := burst + int(at.Sub(start)/refill)
-	t.Logf("%d are allowed, %d exact", allowed, exact)
-	if allowed <= exact {
-		t.Fatalf("%d are allowed, so nothing is to be paid back", allowed)
-	}
-	// The next message is allowed when the debt is paid back. Together that is as many as without
-	// the fault.
-	debt := time.Duration(allowed-exact+1) * refill
-	if v := near.check(t, "7", at.Add(debt-1)); v.Allowed || v.Degraded {
-		t.Errorf("before the debt is paid back: %+v", v)
-	}
-	if v := far.check(t, "7", at.Add(debt)); !v.Allowed || v.Degraded {
-		t.Errorf("after the debt is paid back: %+v", v)
+			if left > most || tooFew > 0 || degraded > 0 {
+				t.Errorf("want at most %d too many at the end, and nothing else", most)
+			}
+			if s.nodes == 1 && tooMany > 0 {
+				t.Error("the outage changes what a node that is alone allows")
+			}
+		})
 	}
 }

@@ -2,9 +2,9 @@ package redisstore
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,49 +77,46 @@ func (n node) check(t testing.TB, user string, at time.Time) chatguard.Verdict {
 	return v
 }
 
-// allows sends messages of each user through one node, all at the same time, and returns how many
-// are allowed.
-func (n node) allows(t testing.TB, users, each int, at time.Time) (allowed int64) {
-	t.Helper()
-	for u := range users {
-		for range each {
-			if n.check(t, strconv.Itoa(u), at).Allowed {
-				allowed++
-			}
-		}
+// round is the outcome of messages of several users.
+type round struct {
+	allowed  []int // by user
+	degraded []int // by node
+}
+
+func total(counts []int) (sum int) {
+	for _, n := range counts {
+		sum += n
 	}
-	return allowed
+	return sum
 }
 
 // hammer sends messages of each user through random nodes, all at the same time, from many
-// goroutines. It returns how many are allowed, and how many are degraded.
-func hammer(t testing.TB, nodes []node, users, each int, at time.Time) (allowed, degraded int64) {
+// goroutines.
+func hammer(t testing.TB, nodes []node, users, each int, at time.Time) round {
 	t.Helper()
+	got := round{make([]int, users), make([]int, len(nodes))}
+	var mu sync.Mutex
 	var wg sync.WaitGroup
-	work := make(chan string)
-	var passed, apart atomic.Int64
-	for w := range 8 * len(nodes) {
-		n := nodes[w%len(nodes)]
+	messages, workers := rand.Perm(users*each), 8*len(nodes)
+	for w := range workers {
+		n := w % len(nodes)
 		wg.Go(func() {
-			for user := range work {
-				v := n.check(t, user, at)
+			for i := w; i < len(messages); i += workers {
+				user := messages[i] % users
+				v := nodes[n].check(t, strconv.Itoa(user), at)
+				mu.Lock()
 				if v.Allowed {
-					passed.Add(1)
+					got.allowed[user]++
 				}
 				if v.Degraded {
-					apart.Add(1)
+					got.degraded[n]++
 				}
+				mu.Unlock()
 			}
 		})
 	}
-	for range each {
-		for u := range users {
-			work <- strconv.Itoa(u)
-		}
-	}
-	close(work)
 	wg.Wait()
-	return passed.Load(), apart.Load()
+	return got
 }
 
 // Rows expire a minute after they have no effect any more; strikes stay until they are forgotten.
