@@ -5,6 +5,7 @@ package sharing_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -20,8 +21,7 @@ import (
 // outages are as long as a failover, a restart, a repair, and a night's mistake.
 var outages = []time.Duration{time.Second, 20 * time.Second, 5 * time.Minute, time.Hour}
 
-// scenes returns all scenes of a limit. Users below the limit and greedy ones take turns, so a
-// sample has both.
+// scenes returns all scenes of a limit, in an order in which any sample is mixed.
 func scenes(limit chatguard.Limit) (all []scene) {
 	for _, outage := range outages {
 		for _, limit.Per = range limittest.Scopes {
@@ -37,6 +37,7 @@ func scenes(limit chatguard.Limit) (all []scene) {
 			}
 		}
 	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }
 
@@ -89,7 +90,7 @@ func TestOutage_Scenes(t *testing.T) {
 				outage time.Duration
 			}
 			sums, failed := map[row]*sum{}, 0
-			for _, s := range turntest.Sample(t, 31, scenes(limit)) {
+			for _, s := range turntest.Sample(t, 50, scenes(limit)) {
 				o := play(t, s)
 				at := row{s.mode, s.outage}
 				if sums[at] == nil {
