@@ -16,13 +16,13 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// disturb calls do each time that the nodes have made so many more swaps: a slow machine gets on,
-// too. The returned function ends that, and returns how often do was called.
+// disturb calls do at the first swap, and then each time that the nodes have made so many more: a
+// slow machine gets on, too. The returned function ends that, and returns how often do was called.
 func disturb(nodes []node, swaps int64, do func()) (stop func() (times int)) {
 	done, times := make(chan struct{}), 0
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for next := swaps; ; {
+		for next := int64(1); ; {
 			made := int64(0)
 			for _, n := range nodes {
 				for _, count := range n.store.Stats().Swaps.Counts {

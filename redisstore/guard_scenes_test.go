@@ -79,7 +79,7 @@ var disturbances = []struct {
 		}
 		<-time.After(20 * time.Millisecond) // it doesn't matter what happens meanwhile
 	}},
-	{"failover", 500, "Sentinel", func(p *place) { p.watcher.do("SENTINEL", "FAILOVER", "main") }},
+	{"failover", 100, "Sentinel", func(p *place) { p.watcher.do("SENTINEL", "FAILOVER", "main") }},
 }
 
 // scenePolicies are limits that scenes are played with.
