@@ -61,10 +61,10 @@ func (s scene) complaint(o outcome) string {
 	switch {
 	case o.degraded > 0:
 		return fmt.Sprintf("%d are degraded after the outage", o.degraded)
-	case s.below && o.wrong > 0:
-		return fmt.Sprintf("%d of %d are refused", o.wrong, o.asked)
-	case o.wrong > 0:
-		return fmt.Sprintf("%d of %d differ from one Guard alone", o.wrong, o.asked)
+	case o.refused > 0:
+		return fmt.Sprintf("%d of %d are refused", o.refused, o.asked)
+	case o.differ > 0:
+		return fmt.Sprintf("%d of %d differ from one Guard alone", o.differ, o.asked)
 	case s.mode != shared.Exact || s.below:
 		return ""
 	case o.beyond > beyond:
@@ -119,36 +119,40 @@ func TestOutage_Scenes(t *testing.T) {
 
 // sum sums up scenes.
 type sum struct {
-	below, alone, several outcome // users below the limit; greedy ones on one node, and on several
-	scenes, wrong         int
+	scenes, wrong   int
+	asked, refused  int // of users below the limit
+	alone, differ   int // of a node that is alone
+	degraded        int
+	tooMany, tooFew int // by greedy users of several nodes, in one scene
+	left            int
+	recovery        time.Duration
 }
 
 func (x *sum) add(s scene, o outcome) {
-	to := &x.several
-	switch {
-	case s.below:
-		to = &x.below
-	case s.nodes == 1:
-		to = &x.alone
-	}
 	if x.scenes++; s.complaint(o) != "" {
 		x.wrong++
 	}
-	to.asked, to.wrong = to.asked+o.asked, to.wrong+o.wrong
-	x.several.degraded += o.degraded
-	to.tooMany, to.tooFew, to.left = max(to.tooMany, o.tooMany), max(to.tooFew, o.tooFew), max(to.left, o.left)
-	if to.recovery >= 0 && (o.recovery < 0 || o.recovery > to.recovery) {
-		to.recovery = o.recovery
+	x.degraded += o.degraded
+	if s.below {
+		x.asked, x.refused = x.asked+o.asked, x.refused+o.refused
+	}
+	if s.nodes == 1 {
+		x.alone, x.differ = x.alone+o.asked, x.differ+o.differ
+	} else if !s.below {
+		x.tooMany, x.tooFew, x.left = max(x.tooMany, o.tooMany), max(x.tooFew, o.tooFew), max(x.left, o.left)
+		if x.recovery >= 0 && (o.recovery < 0 || o.recovery > x.recovery) {
+			x.recovery = o.recovery
+		}
 	}
 }
 
 func (x *sum) String() string {
-	recovery := "recovery " + x.several.recovery.Round(time.Second).String()
-	if x.several.recovery < 0 {
-		recovery = fmt.Sprint("not recovered, ", x.several.left, " left")
+	recovery := "recovery " + x.recovery.Round(time.Second).String()
+	if x.recovery < 0 {
+		recovery = fmt.Sprint("not recovered, ", x.left, " left")
 	}
 	return fmt.Sprintf("%3d of %3d scenes wrong | below: %d of %d refused | one node: %d of %d differ | several: at most %d too many, %d too few, %s | %d degraded afterwards",
-		x.wrong, x.scenes, x.below.wrong, x.below.asked, x.alone.wrong, x.alone.asked, x.several.tooMany, x.several.tooFew, recovery, x.several.degraded)
+		x.wrong, x.scenes, x.refused, x.asked, x.differ, x.alone, x.tooMany, x.tooFew, recovery, x.degraded)
 }
 
 // Users below their limit aren't refused in an outage, or afterwards, however many messages they

@@ -52,7 +52,8 @@ func (s scene) String() string {
 // outcome is what happened in a scene.
 type outcome struct {
 	asked, allowed int
-	wrong          int           // messages whose author was below the limit, or verdicts that one Guard alone doesn't give
+	refused        int           // messages whose author was below the limit
+	differ         int           // verdicts of a node that is alone that a Guard without a store doesn't give
 	degraded       int           // verdicts after the outage
 	tooMany        int           // maximum number of messages beyond what one node would have allowed
 	tooFew         int           // maximum number of messages below that
@@ -233,7 +234,7 @@ func (p *stage) send(node int, author [2]string) {
 		p.degraded++
 	}
 	if p.below && !got.Allowed {
-		p.wrong++
+		p.refused++
 	}
 	if p.nodes > 1 {
 		return
@@ -243,6 +244,6 @@ func (p *stage) send(node int, author [2]string) {
 		p.t.Fatalf("%v: %v", p.scene, err)
 	}
 	if got.Degraded = false; comparableVerdict(got) != comparableVerdict(want) {
-		p.wrong++
+		p.differ++
 	}
 }
