@@ -119,17 +119,18 @@ test-flaky: build/testrun
 
 # What several nodes allow together on a real redis-server, and on a valkey-server if there is one
 # in PATH or in CHATGUARD_VALKEY_SERVER. It prints each test with its figures. The same tests are
-# part of `make test`, with fewer users and intervals, and without nodes whose own clocks are wrong.
-# It takes about six minutes.
+# part of `make test`, with fewer users, intervals and scenes, and without nodes whose own clocks are
+# wrong. It takes about 25 minutes.
 test-shared:
 	go test -count=1 -v -run '^Test(Guard_PolicyHash|Sweep_Shared)' .
-	go test -count=1 -v ./internal/sharing
-	go test -count=1 -v ./redisstore -users 200000
+	go test -count=1 -v -timeout 60m ./internal/sharing -turn all
+	go test -count=1 -v ./internal/limittest
+	go test -count=1 -v -timeout 60m ./redisstore -users 200000 -turn all
 	go test -count=1 -v -run '^Test(Row|EmptyRow|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Import)' ./internal/limits
 	go test -count=1 -v -run '^Test(Shared|Standby|Nodes_|Command_SharedStoreAway|Bot_ChannelsAtOnce|Metrics_Leader)' ./internal/control ./internal/policies ./internal/chat ./internal/web ./dashboard
 	go test -count=1 -v -run '^Test(Shared|Part|Parse_SharedPassword)' ./internal/config ./internal/app
 	go test -count=1 -v -tags browser -run '^TestNodesPage' ./internal/web
-	go test -count=1 -v -tags clocksteps -run '^TestShared' ./cmd/chatguard -whole
+	go test -count=1 -v -tags clocksteps -run '^TestShared' ./cmd/chatguard -whole -turn all
 	go -C examples/cluster test -count=1 -v .
 
 # Builds what `make release` builds for this machine, and installs and runs it: packages, units for

@@ -94,17 +94,36 @@ func TestCluster(t *testing.T) {
 		s := open(t, url, Options{Namespace: fmt.Sprint("p", placement), Placement: placement})
 		check(t, s, &shared.Swap{Rows: rows}, true)
 	}
-	moveSlot(t, servers, a)
+	moveWhileWritten(t, servers, a)
 }
 
-// moveSlot moves a row to another shard while it is written.
-func moveSlot(t *testing.T, servers []*redisServer, s *Store) {
+// shardOf returns the index of the shard that has a slot, of three that startCluster has started.
+func shardOf(slot int64) int { return int(min(2, slot/5462)) }
+
+// moveSlot moves a slot, with its rows, to another shard.
+func moveSlot(t testing.TB, from, to *redisServer, slot int64) {
+	t.Helper()
+	number, fromID, toID := fmt.Sprint(slot), mustString(t, from.must("CLUSTER", "MYID")), mustString(t, to.must("CLUSTER", "MYID"))
+	to.must("CLUSTER", "SETSLOT", number, "IMPORTING", fromID)
+	from.must("CLUSTER", "SETSLOT", number, "MIGRATING", toID)
+	eventually(t, "the slot is empty", func() bool {
+		keys, err := from.must("CLUSTER", "GETKEYSINSLOT", number, "100").AsStrSlice()
+		for _, key := range keys {
+			from.do("MIGRATE", "127.0.0.1", fmt.Sprint(to.Port), key, "0", "1000")
+		}
+		return err == nil && len(keys) == 0
+	})
+	to.must("CLUSTER", "SETSLOT", number, "NODE", toID)
+	from.must("CLUSTER", "SETSLOT", number, "NODE", toID)
+}
+
+// moveWhileWritten moves a row to another shard while it is written.
+func moveWhileWritten(t *testing.T, servers []*redisServer, s *Store) {
 	t.Helper()
 	key, _ := s.server.keys.row(&shared.Row{ChannelID: "lobby", UserID: "mover"})
 	slot, err := servers[0].must("CLUSTER", "KEYSLOT", key).AsInt64()
 	must(t, err)
-	from := servers[min(2, slot/5462)]
-	to := servers[(min(2, slot/5462)+1)%3]
+	from, to := servers[shardOf(slot)], servers[(shardOf(slot)+1)%3]
 	seen := ""
 	var writer sync.WaitGroup
 	stop := make(chan struct{})
@@ -121,16 +140,7 @@ func moveSlot(t *testing.T, servers []*redisServer, s *Store) {
 			}
 		}
 	})
-	number, fromID, toID := fmt.Sprint(slot), mustString(t, from.must("CLUSTER", "MYID")), mustString(t, to.must("CLUSTER", "MYID"))
-	to.must("CLUSTER", "SETSLOT", number, "IMPORTING", fromID)
-	from.must("CLUSTER", "SETSLOT", number, "MIGRATING", toID)
-	eventually(t, "the slot is empty", func() bool {
-		from.do("MIGRATE", "127.0.0.1", fmt.Sprint(to.Port), key, "0", "1000")
-		n, err := from.must("CLUSTER", "COUNTKEYSINSLOT", number).AsInt64()
-		return err == nil && n == 0
-	})
-	to.must("CLUSTER", "SETSLOT", number, "NODE", toID)
-	from.must("CLUSTER", "SETSLOT", number, "NODE", toID)
+	moveSlot(t, from, to, slot)
 	check(t, s, one("after", "", "1"), true)
 	close(stop)
 	writer.Wait()

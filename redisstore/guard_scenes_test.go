@@ -20,7 +20,21 @@ type place struct {
 	url     string
 	servers []*redisServer
 	watcher *redisServer // the Sentinel
+	moved   int          // slots of a Cluster
 }
+
+// moveSlot moves the slot of the next user's row to another shard.
+func (p *place) moveSlot() {
+	r := p.servers[0]
+	slot, err := r.must("CLUSTER", "KEYSLOT", fmt.Sprintf("{u:%d}", p.moved%sceneUsers)).AsInt64()
+	must(r.t, err)
+	at := shardOf(slot) + p.moved/sceneUsers
+	moveSlot(r.t, p.servers[at%3], p.servers[(at+1)%3], slot)
+	p.moved++
+}
+
+// sceneUsers is how many users write in a scene.
+const sceneUsers = 20
 
 // all sends a command to all servers. It may fail, for example because the connection is killed.
 func (p *place) all(command ...string) {
@@ -79,6 +93,7 @@ var disturbances = []struct {
 		}
 		<-time.After(20 * time.Millisecond) // it doesn't matter what happens meanwhile
 	}},
+	{"slots move", 20, "Cluster", func(p *place) { p.moveSlot() }},
 	{"failover", 100, "Sentinel", func(p *place) { p.watcher.do("SENTINEL", "FAILOVER", "main") }},
 }
 
@@ -157,7 +172,7 @@ func TestGuards_Scenes(t *testing.T) {
 			stop := disturb(nodes, d.swaps, func() { d.do(p) })
 			model, at := limittest.New(limits...), time.Now()
 			var tooMany, tooFew, degraded int
-			const users, each, rounds = 20, 30, 6
+			const users, each, rounds = sceneUsers, 30, 6
 			for range rounds {
 				got := hammer(t, nodes, users, each, at)
 				more, fewer := judge(model, got, each, at)
