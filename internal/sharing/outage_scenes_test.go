@@ -67,6 +67,8 @@ func (s scene) complaint(o outcome) string {
 		return fmt.Sprintf("%d of %d differ from one Guard alone", o.differ, o.asked)
 	case s.mode != shared.Exact || s.below:
 		return ""
+	case s.fault == noFault && o.tooMany+o.tooFew > 0:
+		return fmt.Sprintf("%d too many and %d too few", o.tooMany, o.tooFew)
 	case o.beyond > beyond:
 		return fmt.Sprintf("%d more are allowed in the outage than each node alone allows", o.beyond)
 	case !paysExactly(s.limit.Algorithm):

@@ -16,16 +16,17 @@ import (
 type fault int
 
 const (
-	allAway     fault = iota // it answers no node
-	oneCutOff                // it doesn't answer the first node
-	repliesLost              // it answers no node, and some of the first swaps have happened
-	backEmpty                // it answers no node, and has lost all rows when it is back
+	noFault     fault = iota
+	allAway           // it answers no node
+	oneCutOff         // it doesn't answer the first node
+	repliesLost       // it answers no node, and some of the first swaps have happened
+	backEmpty         // it answers no node, and has lost all rows when it is back
 )
 
-var faults = []fault{allAway, oneCutOff, repliesLost, backEmpty}
+var faults = []fault{noFault, allAway, oneCutOff, repliesLost, backEmpty}
 
 func (f fault) String() string {
-	return []string{"all away", "one cut off", "replies lost", "back empty"}[f]
+	return []string{"no fault", "all away", "one cut off", "replies lost", "back empty"}[f]
 }
 
 // scene is an outage while several nodes share a limit.
@@ -133,6 +134,7 @@ func (p *stage) begin() {
 	for i := range p.conns {
 		p.apart[i] = limittest.New(p.limit)
 		switch {
+		case p.fault == noFault:
 		case p.fault == oneCutOff && i > 1:
 			p.apart[i] = p.apart[1] // they decide together
 		case p.fault == oneCutOff && i == 1:
