@@ -55,7 +55,7 @@ type outcome struct {
 	asked, allowed int
 	refused        int           // messages whose author was below the limit
 	differ         int           // verdicts of a node that is alone that a Guard without a store doesn't give
-	degraded       int           // verdicts after the outage
+	degraded       int           // verdicts after the outage; if rows were lost, a second later
 	tooMany        int           // maximum number of messages beyond what one node would have allowed
 	tooFew         int           // maximum number of messages below that
 	left           int           // messages beyond that at the end
@@ -77,6 +77,7 @@ type stage struct {
 	ideal  *limittest.Model
 	excess int       // allowed, beyond the ideal
 	next   time.Time // exchange
+	back   time.Time // when the outage has ended
 	away   bool
 	// apart has what each node would allow in the outage without the others.
 	apart []*limittest.Model
@@ -113,14 +114,13 @@ func play(t testing.TB, s scene) outcome {
 	}
 	p.run(s.outage, gap)
 	p.end()
-	back := p.now
 	p.recovery = -1
 	for range 20 {
 		p.run(min(time.Duration(s.nodes)*(s.outage+period)/20+period/10, 50*usual), usual)
 		if p.excess > 0 {
 			p.recovery = -1
 		} else if p.recovery < 0 {
-			p.recovery = p.now.Sub(back)
+			p.recovery = p.now.Sub(p.back)
 		}
 	}
 	p.left = p.excess
@@ -158,8 +158,7 @@ func (p *stage) begin() {
 
 // end ends the outage.
 func (p *stage) end() {
-	p.away = false
-	p.beyond = p.in
+	p.away, p.back, p.beyond = false, p.now, p.in
 	if p.fault == backEmpty {
 		p.server.lose()
 	}
@@ -232,7 +231,7 @@ func (p *stage) send(node int, author [2]string) {
 		if p.apart[node].Check(p.now, author[0], author[1]) {
 			p.in--
 		}
-	} else if got.Degraded {
+	} else if got.Degraded && (p.fault != backEmpty || p.now.Sub(p.back) > time.Second) {
 		p.degraded++
 	}
 	if p.below && !got.Allowed {
