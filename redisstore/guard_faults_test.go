@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -170,17 +171,22 @@ func TestGuards_Outages(t *testing.T) {
 				opts.Replicas = 1
 			}
 			policy := enforced(s.limit)
-			o.start = func() node { return startNodes(t, o.url, 1, policy, opts, shared.Exact)[0] }
+			var clock atomic.Int64
+			start := func(url string, n int) []node {
+				return startNodesAt(t, url, n, policy, opts, shared.Exact, func() time.Time { return time.Unix(0, clock.Load()) })
+			}
+			at := time.Now()
+			clock.Store(at.UnixNano())
+			o.start = func() node { return start(o.url, 1)[0] }
 			o.way = startGate(t, o.servers[0].Addr())
 			direct := o.url
 			if fault.where == "Redis" {
 				direct = "redis://" + o.way.addr
 			}
-			o.nodes = startNodes(t, direct, 1, policy, opts, shared.Exact)
-			o.nodes = append(o.nodes, startNodes(t, o.url, s.nodes-1, policy, opts, shared.Exact)...)
+			o.nodes = append(start(direct, 1), start(o.url, s.nodes-1)...)
 
 			const users, away, back, rounds = 10, 2, 5, 45
-			ideal, at := limittest.New(s.limit), time.Now()
+			ideal := limittest.New(s.limit)
 			var excess [users]int
 			var tooMany, tooFew, left, degraded int
 			var recovery time.Duration
@@ -192,16 +198,21 @@ func TestGuards_Outages(t *testing.T) {
 					began := time.Now()
 					fault.end(o)
 					for _, n := range o.nodes {
-						eventually(t, "nothing is pending", func() bool { return n.store.Health().Up && n.Shared().Counts().Pending == 0 })
+						eventually(t, "nothing is pending", func() bool {
+							clock.Store(at.Add(time.Since(began)).UnixNano())
+							return n.store.Health().Up && n.Shared().Counts().Pending == 0
+						})
 						for u := range users {
-							m := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: strconv.Itoa(u)}, SentAt: at}
 							eventually(t, "nothing is degraded", func() bool {
-								v, err := n.Peek(t.Context(), m)
+								clock.Store(at.Add(time.Since(began)).UnixNano())
+								v, err := n.Peek(t.Context(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: strconv.Itoa(u)}})
 								return err == nil && !v.Degraded
 							})
 						}
 					}
 					recovery = time.Since(began)
+					at = at.Add(recovery)
+					clock.Store(at.UnixNano())
 				}
 				got := hammer(t, o.nodes, users, 3*s.nodes, at)
 				for n, count := range got.degraded {
@@ -225,6 +236,7 @@ func TestGuards_Outages(t *testing.T) {
 				}
 				tooMany = max(tooMany, left)
 				at = at.Add(5 * time.Second)
+				clock.Store(at.UnixNano())
 			}
 			t.Logf("at most %d too many, %d at the end; at most %d of one user too few; %d degraded before or after; up after %v", tooMany, left, tooFew, degraded, recovery)
 			most := 0

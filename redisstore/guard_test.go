@@ -24,9 +24,28 @@ type node struct {
 // startNodes starts nodes that share limits over a server.
 func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts Options, mode shared.Mode) (nodes []node) {
 	t.Helper()
+	return startNodesAt(t, url, n, policy, opts, mode, nil)
+}
+
+// timed is a Store with another clock.
+type timed struct {
+	*Store
+	now func() time.Time
+}
+
+// Clock implements [shared.Store].
+func (s timed) Clock() (now time.Time, skew time.Duration) { return s.now(), 0 }
+
+// startNodesAt is startNodes with a clock; nil means that of the server.
+func startNodesAt(t testing.TB, url string, n int, policy chatguard.Policy, opts Options, mode shared.Mode, now func() time.Time) (nodes []node) {
+	t.Helper()
 	for range n {
 		s := open(t, url, opts)
-		g, err := chatguard.New(policy, &chatguard.Options{Shared: s, SharedMode: mode, TextKey: [16]byte{1}})
+		guardOpts := &chatguard.Options{Shared: s, SharedMode: mode, TextKey: [16]byte{1}}
+		if now != nil {
+			guardOpts.Shared = timed{s, now}
+		}
+		g, err := chatguard.New(policy, guardOpts)
 		must(t, err)
 		stop := run(t, s, g.Shared())
 		nodes = append(nodes, node{g, s, func() { stop(); s.Close() }})

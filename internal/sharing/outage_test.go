@@ -89,7 +89,7 @@ var authors = [][2]string{{"c", "7"}, {"c", "8"}, {"d", "7"}}
 
 // play plays a scene: before, in, and after the outage.
 func play(t testing.TB, s scene) outcome {
-	p := &stage{scene: s, t: t, now: sharedStart, random: rand.New(rand.NewPCG(s.seed, 1)), server: newFakeServer(), ideal: limittest.New(s.limit)}
+	p := &stage{scene: s, t: t, now: sharedStart, next: sharedStart, random: rand.New(rand.NewPCG(s.seed, 1)), server: newFakeServer(), ideal: limittest.New(s.limit)}
 	policy := enforcedDefault()
 	policy.Limits = []chatguard.Limit{s.limit}
 	clock := func() time.Time { return p.now }
@@ -183,18 +183,19 @@ func (p *stage) run(length, gap time.Duration) {
 				pause = gap * time.Duration(2*p.ideal.Capacity())
 			}
 		}
-		if p.now = p.now.Add(pause); p.now.After(end) {
+		at := p.now.Add(pause)
+		if at.After(end) {
 			p.now = end
 			return
 		}
-		if !p.now.Before(p.next) {
-			p.next = p.now.Add(500 * time.Millisecond)
-			for _, g := range p.guards {
-				if err := g.Shared().Exchange(p.t.Context()); err != nil && !p.away {
-					p.t.Errorf("%v: %v", p.scene, err)
-				}
+		for range 4 { // further ones would change nothing
+			if p.next.After(at) {
+				break
 			}
+			p.now = p.next
+			p.exchange()
 		}
+		p.now, p.next = at, latest(p.next, at)
 		author := authors[p.random.IntN(len(authors))]
 		if p.below {
 			if p.ideal.Below(p.now, author[0], author[1]) {
@@ -204,6 +205,23 @@ func (p *stage) run(length, gap time.Duration) {
 		}
 		for _, i := range p.random.Perm(p.nodes) {
 			p.send(i, author)
+		}
+	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// exchange lets all nodes exchange, as redisstore does every 500 ms.
+func (p *stage) exchange() {
+	p.next = p.now.Add(500 * time.Millisecond)
+	for _, g := range p.guards {
+		if err := g.Shared().Exchange(p.t.Context()); err != nil && !p.away {
+			p.t.Errorf("%v: %v", p.scene, err)
 		}
 	}
 }
