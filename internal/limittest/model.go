@@ -59,8 +59,8 @@ func (m *Model) Spend(at time.Time, channel, user string) {
 
 // Below reports whether a message would be allowed by every node, however the messages so far are
 // spread over the nodes. It would be allowed by one node, and no period of the limit's length has
-// more messages than the limit allows. A cascade keeps one token in reserve, because a node that
-// knows fewer messages may pay them by other buckets.
+// more messages than the limit allows. Of a cascade, the first bucket must suffice, because a node
+// that knows fewer messages pays others by the second.
 func (m *Model) Below(at time.Time, channel, user string) bool {
 	now := at.UnixNano()
 	return m.all(channel, user, func(l *chatguard.Limit, u *usage) bool {
@@ -68,7 +68,7 @@ func (m *Model) Below(at time.Time, channel, user string) bool {
 		case chatguard.FixedWindow, chatguard.DailyWindow, chatguard.UserWindow, chatguard.SlidingWindow:
 			return u.fits(l, now) && u.recent(l, now) < l.Messages
 		case chatguard.Cascade:
-			return u.first.fits(now, l.Burst, l.Refill) || u.second.fits(now, l.ExtraBurst-1, l.ExtraRefill)
+			return u.first.fits(now, l.Burst, l.Refill)
 		}
 		return u.fits(l, now)
 	})
