@@ -75,7 +75,7 @@ func TestGuards_BadInput(t *testing.T) {
 				if err := s.registry.heartbeat(t.Context(), g.Shared()); err != nil {
 					return err
 				}
-				return s.exchangeOnce(t.Context(), g.Shared())
+				return s.exchangeOnce(t.Context(), g.Shared(), 0)
 			}
 			send := func(user string, degraded bool) {
 				t.Helper()

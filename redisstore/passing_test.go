@@ -141,7 +141,7 @@ func TestOpen_Passing(t *testing.T) {
 					}
 					m.refuse("")
 					time.Sleep(time.Second)
-					must(t, n.store.exchangeOnce(t.Context(), n.Shared()))
+					must(t, n.store.exchangeOnce(t.Context(), n.Shared(), 0))
 					if h := n.store.Health(); !h.Up || h.Problem != "" || n.Shared().Counts().Pending != 0 {
 						t.Errorf("a second after its end: %+v, %+v", h, n.Shared().Counts())
 					}
