@@ -18,7 +18,8 @@ type debt struct {
 	strikes *limits.Row
 }
 
-// try is a swap of a row whose outcome isn't known.
+// try is a swap of a row whose outcome isn't known. Of several that included the same messages, it is
+// the first.
 type try struct {
 	stamp    limits.Stamp
 	included int // how many of the messages it included
@@ -41,9 +42,11 @@ func (d *debt) decidedOn(row *limits.Row) *limits.Row {
 	return d.local
 }
 
-// tried reports whether one of the tries has written a row.
-func (d *debt) tried(row *limits.Row) bool {
-	return slices.ContainsFunc(d.tries, func(t try) bool { return t.stamp == row.Writes().Stamp })
+// hasWritten reports whether one of the tries has written a row that the store has now. All of them
+// were tries to replace the row that was known until now.
+func (d *debt) hasWritten(row *limits.Row) bool {
+	w := row.Writes()
+	return len(d.tries) > 0 && w.Writer == d.tries[0].stamp.Writer && w.Seq >= d.tries[0].stamp.Seq
 }
 
 // spend adds messages that were allowed at that place in the order, on the row that the store had.
@@ -80,6 +83,9 @@ func (d *debt) compact() {
 // counted from the first. If there are too many tries, addTry forgets the first, as if that swap
 // had happened, and returns true if it had messages. So no message counts twice.
 func (d *debt) addTry(stamp limits.Stamp, included int) (assumed bool) {
+	if n := len(d.tries); n > 0 && d.tries[n-1].included == included {
+		return false
+	}
 	d.tries = append(slices.Clone(d.tries), try{stamp, included})
 	if len(d.tries) <= maxTries {
 		return false
@@ -92,15 +98,16 @@ func (d *debt) addTry(stamp limits.Stamp, included int) (assumed bool) {
 	return n > 0
 }
 
-// withdraw forgets a try, and returns how many of the messages it included.
+// withdraw forgets the last try, and returns how many of the messages it included.
 func (d *debt) withdraw(stamp limits.Stamp) (included int) {
-	d.tries = slices.DeleteFunc(slices.Clone(d.tries), func(t try) bool {
-		if t.stamp != stamp {
-			return false
-		}
-		included = t.included
-		return true
-	})
+	last := len(d.tries) - 1
+	if last < 0 { // the limits are gone
+		return 0
+	}
+	included = d.tries[last].included
+	if d.tries[last].stamp == stamp {
+		d.tries = slices.Clone(d.tries[:last])
+	}
 	return included
 }
 

@@ -60,7 +60,11 @@ func TestDebt_TooManyTries(t *testing.T) {
 	if assumed != 3 || len(k.tries) != maxTries || len(k.spent) != maxTries || k.tries[0].included != 1 || k.spent[0].At != 3 {
 		t.Errorf("%d tries, the first of which included %d, and %d messages, the first at %d", len(k.tries), k.tries[0].included, len(k.spent), k.spent[0].At)
 	}
-	if n := k.withdraw(limits.Stamp{Seq: maxTries}); n != maxTries-2 || len(k.tries) != maxTries-1 {
+	k.addTry(limits.Stamp{Seq: 99}, len(k.spent)) // the same messages again
+	if n := k.withdraw(limits.Stamp{Seq: 99}); n != maxTries || len(k.tries) != maxTries {
+		t.Errorf("the second try of the same messages included %d, and %d tries are left", n, len(k.tries))
+	}
+	if n := k.withdraw(limits.Stamp{Seq: maxTries + 2}); n != maxTries || len(k.tries) != maxTries-1 {
 		t.Errorf("the withdrawn try included %d, and %d tries are left", n, len(k.tries))
 	}
 }

@@ -110,7 +110,7 @@ func (k *knownRow) isLost(stored *limits.Row, now int64) (lost, begun bool) {
 // observe records the row that the store has. The row is certain only if what is known has not
 // changed since the version. Otherwise, a notice may be about a change after the store's reply.
 func (k *knownRow) observe(row *limits.Row, version uint64, now int64) (sure bool) {
-	if k.on == k.row.Writes().ID() && (k.tried(row) || row == nil && !k.replaced) {
+	if k.on == k.row.Writes().ID() && (k.hasWritten(row) || row == nil && !k.replaced) {
 		k.on = row.Writes().ID() // nobody else has written, or the row had no effect any more
 	}
 	if row == nil {
