@@ -112,7 +112,7 @@ func ExampleStore() {
 	first.Shared().Heal()                     // the store may have lost rows
 	fmt.Println(first.Shared().Exchange(ctx)) // what was allowed meanwhile is written
 	s := first.Shared().Counts()
-	fmt.Println(s.Swaps, s.Conflicts, s.Offline, s.Pending, s.FromMemory, s.Healed, s.Unreadable, s.Rows, s.Exchanged, s.Lost, s.Problem)
+	fmt.Println(s.Swaps, s.Conflicts, s.Offline, s.Pending, s.FromMemory, s.Healed, s.Unreadable, s.Rows, s.Exchanged, s.Assumed, s.Lost, s.Problem)
 	// Output:
 	// true 0s <nil>
 	// true 0s <nil>
@@ -123,7 +123,7 @@ func ExampleStore() {
 	// true true <nil>
 	// true false
 	// <nil>
-	// 4 2 1 0 0 0 0 1 1 0
+	// 4 2 1 0 0 0 0 1 1 0 0
 }
 
 // A program that was alone begins to share limits. What users have spent today goes on to count.

@@ -53,7 +53,7 @@ var dailyWindow = algorithm{
 
 	overdraw: func(r *Rule, state []uint64, at, n int64) {
 		d := r.periodAt(state, at)
-		r.storeCount(state, d, addCapped(d.count, n, MaxMessages))
+		d.storeCount(r, state, addCapped(d.count, n, MaxMessages))
 	},
 
 	add: func(r *Rule, state, other []uint64, at int64) {
@@ -62,13 +62,13 @@ var dailyWindow = algorithm{
 			if loadPeriod(state).End == 0 {
 				d = more.withoutCount()
 			}
-			r.storeCount(state, d, addCapped(d.count, more.count, MaxMessages))
+			d.storeCount(r, state, addCapped(d.count, more.count, MaxMessages))
 		}
 	},
 
 	raise: func(r *Rule, state, other []uint64, at int64) {
 		if d, higher := r.periodAt(state, at), r.periodAt(other, at); higher.Start == d.Start && higher.count > d.count {
-			r.storeCount(state, d, higher.count)
+			d.storeCount(r, state, higher.count)
 		}
 	},
 
@@ -162,8 +162,8 @@ func (d countedPeriod) store(state []uint64) {
 	state[1] = uint64(d.count) | d.flags
 }
 
-// storeCount stores a period with a count that may exceed what it allows.
-func (r *Rule) storeCount(state []uint64, d countedPeriod, count int64) {
+// storeCount stores the period with a count that may exceed what it allows.
+func (d countedPeriod) storeCount(r *Rule, state []uint64, count int64) {
 	d.count = count
 	d.set(overdrawnFlag, count > r.allowance(d))
 	d.store(state)

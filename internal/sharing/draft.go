@@ -85,7 +85,7 @@ func (r *rowDraft) write(s *Rows, now int64) {
 	if !r.draft.Changed() {
 		return
 	}
-	r.next = r.draft.Row(limits.Stamp{Seq: max(r.issued, r.base.Writes().Seq) + 1, Writer: s.writer}, now)
+	r.next = r.draft.Row(limits.Stamp{Seq: max(r.issued, r.base.Writes().Seq, r.begun.Writes().Seq) + 1, Writer: s.writer}, now)
 }
 
 // stage makes the row's next version known to offline decisions. If messages are owed, it adds a

@@ -209,3 +209,43 @@ func TestShared_ResetStays(t *testing.T) {
 		t.Errorf("after a reset: %+v, want a new user's", v)
 	}
 }
+
+// A node that didn't know a lost row begins it anew, with more writes than the lost one had. The row
+// that comes back counts both, and can be read.
+func TestShared_BegunRowIsAdded(t *testing.T) {
+	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+		server := newFakeServer()
+		now := sharedStart
+		var guards []*chatguard.Guard
+		for i := range 2 {
+			node := &fakeShared{server: server, number: uint8(i), clock: func() time.Time { return now }, timeout: time.Minute}
+			guards = append(guards, mustNew(t, dayOnly(), &chatguard.Options{Shared: node, SharedMode: mode}))
+		}
+		server.guards = guards
+		exchange := func(guard *chatguard.Guard) {
+			t.Helper()
+			must(t, guard.Shared().Exchange(t.Context()))
+		}
+		for range 3 {
+			check(t, guards[0], "7")
+			exchange(guards[0])
+		}
+		server.lose()
+		now = now.Add(time.Second)
+		for range 20 {
+			check(t, guards[1], "7")
+			exchange(guards[1])
+		}
+		guards[0].Shared().Heal()
+		exchange(guards[0])
+		now = now.Add(2 * time.Second)
+		for i, guard := range guards {
+			guard.Shared().InvalidateAll()
+			exchange(guard)
+			if v := check(t, guard, "7"); v.Degraded || 300-v.Remaining != 24+i {
+				t.Errorf("%s, node %d: %d messages count, want %d (degraded %t)", mode, i, 300-v.Remaining, 24+i, v.Degraded)
+			}
+			exchange(guard)
+		}
+	}
+}
