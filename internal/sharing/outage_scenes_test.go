@@ -50,13 +50,17 @@ func paysExactly(a chatguard.Algorithm) bool {
 // complaint returns what must not happen in a scene and has happened, or "".
 func (s scene) complaint(o outcome) string {
 	// Windows that begin with a message may begin at another time in each node. A store that loses
-	// its rows may give a full allowance once more.
+	// its rows may give a full allowance once more. Users who pause while they pay back keep a
+	// message, or what they had after a pause between bursts.
 	once, beyond, left := len(authors)*limittest.New(s.limit).Capacity(), 0, 0
 	if !paysExactly(s.limit.Algorithm) {
 		beyond = s.nodes * once
 	}
-	if s.fault == backEmpty && s.nodes > 1 {
+	switch {
+	case s.fault == backEmpty && s.nodes > 1, s.bursts:
 		left = once
+	case s.nodes > 1:
+		left = len(authors)
 	}
 	switch {
 	case o.degraded > 0:
