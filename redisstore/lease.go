@@ -14,13 +14,14 @@ type leaseTimes struct {
 	expires time.Duration // how long the others wait after they last saw a renewal
 	held    time.Duration // how long the leader acts after an attempt to renew began
 	poll    time.Duration // between two attempts to renew the lease, or two looks at it
+	attempt time.Duration // how long an attempt may take, if Options.Timeout is longer
 	alone   time.Duration // how long the server must be silent before a node acts without a lease
 	yield   time.Duration // how long a node with its share of leases leaves a free one to others
 	meet    time.Duration // until a new node and the others know of each other
 }
 
 var usualLease = leaseTimes{
-	expires: 10 * time.Second, held: 5 * time.Second, poll: time.Second, alone: 5 * time.Second, yield: 4 * time.Second,
+	expires: 10 * time.Second, held: 5 * time.Second, poll: time.Second, attempt: time.Second, alone: 5 * time.Second, yield: 4 * time.Second,
 	meet: 2*heartbeatEvery + heartbeatEvery/2,
 }
 

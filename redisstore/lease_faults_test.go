@@ -3,6 +3,7 @@ package redisstore
 import (
 	"errors"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,13 @@ type leaseTest struct {
 	now  time.Time
 }
 
+// slowLease has times that are so long that no machine is too slow for them.
+var slowLease = func() leaseTimes {
+	const slower = 60
+	u := usualLease
+	return leaseTimes{slower * u.expires, slower * u.held, slower * u.poll, slower * u.attempt, slower * u.alone, slower * u.yield, slower * u.meet}
+}()
+
 // startLeases returns a leaseTest in which a leads, has judged until now, and b has seen it.
 func startLeases(t *testing.T, opts ...string) *leaseTest {
 	t.Helper()
@@ -25,6 +33,7 @@ func startLeases(t *testing.T, opts ...string) *leaseTest {
 	lt := &leaseTest{T: t, r: r, now: time.Now()}
 	for i, l := range []**Leadership{&lt.a, &lt.b} {
 		*l = open(t, r.URL(), Options{Node: string(rune('a' + i))}).Lead("x")
+		(*l).times = slowLease
 		(*l).SetJudgedUntil(lt.now)
 	}
 	lt.step(lt.a, 0)
@@ -101,11 +110,11 @@ func TestLead_DataLost(t *testing.T) {
 			eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
 			lt.wantStandby(lt.b)
 			eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), lt.now) == nil })
-			lt.step(lt.b, usualLease.expires-time.Second)
+			lt.step(lt.b, slowLease.expires-time.Second)
 			lt.wantStandby(lt.b)
 			wantFence(t, lt.a, 2)
 			led := mustString(t, lt.r.must("GET", "cg1:led:x"))
-			if want := formatLed(2, lt.a.judgedWithin(usualLease.held)); led != want {
+			if want := formatLed(2, lt.a.judgedWithin(slowLease.held)); led != want {
 				t.Errorf("%s is stored, want %s", led, want)
 			}
 			if sure, maybe := lt.a.JudgedUntil(); !sure.IsZero() || !maybe.IsZero() {
@@ -123,14 +132,14 @@ func TestLead_DataLostWithLeader(t *testing.T) {
 	judged := lt.now
 	lt.r.must("FLUSHALL")
 	lt.b.SetJudgedUntil(judged.Add(9 * time.Second))
-	for range usualLease.expires/time.Second - 1 {
+	for range slowLease.expires/time.Second - 1 {
 		lt.step(lt.b, time.Second)
 		lt.wantStandby(lt.b)
 	}
 	lt.step(lt.b, time.Second)
 	wantFence(t, lt.b, 2)
-	judged = judged.Truncate(time.Millisecond).Add(usualLease.poll)
-	wantJudged(t, lt.b, judged, judged.Add(usualLease.held))
+	judged = judged.Truncate(time.Millisecond).Add(slowLease.poll)
+	wantJudged(t, lt.b, judged, judged.Add(slowLease.held))
 }
 
 // TestLead_NewNodeAfterLoss checks that a node that starts right after the loss, and knows of no
@@ -153,7 +162,7 @@ func TestLead_NewNodeAfterLoss(t *testing.T) {
 func TestLead_Away(t *testing.T) {
 	t.Parallel()
 	lt := startLeases(t)
-	lt.a.current.Store(&term{1, time.Now().Add(-time.Hour + usualLease.held)})
+	lt.a.current.Store(&term{1, time.Now().Add(-time.Hour + slowLease.held)})
 	lt.r.Kill()
 	lt.away(time.Hour, lt.a, lt.b)
 	lt.wantAlone(lt.a, 1)
@@ -184,11 +193,11 @@ func TestLead_SuspendedWhileAway(t *testing.T) {
 		_, _, leads = lt.a.Leading()
 		return leads
 	}
-	lt.a.current.Store(&term{1, time.Now().Add(-time.Minute)})
-	if fail(time.Minute+time.Second) || fail(time.Minute-time.Second) {
+	lt.a.current.Store(&term{1, time.Now().Add(-time.Hour)})
+	if fail(time.Hour+time.Second) || fail(time.Hour-time.Second) {
 		t.Error("it acts on an outage of a minute ago")
 	}
-	if fail(usualLease.alone+time.Second) || fail(usualLease.alone/2) || !fail(0) {
+	if fail(slowLease.alone+time.Second) || fail(slowLease.alone/2) || !fail(0) {
 		t.Error("it doesn't act in an outage that lasts")
 	}
 }
@@ -202,10 +211,10 @@ func TestLead_CutOff(t *testing.T) {
 	cut := open(t, "redis://"+gate.addr, Options{Node: "a"})
 	lt.a.writer, lt.a.leases = cut.writer, cut.leases
 	gate.close()
-	lt.a.current.Store(&term{1, time.Now().Add(-time.Minute + usualLease.held)})
-	lt.away(time.Minute, lt.a)
+	lt.a.current.Store(&term{1, time.Now().Add(-time.Hour + slowLease.held)})
+	lt.away(time.Hour, lt.a)
 	lt.wantAlone(lt.a, 1)
-	lt.step(lt.b, usualLease.expires)
+	lt.step(lt.b, slowLease.expires)
 	wantFence(t, lt.b, 2)
 	gate.open()
 	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), time.Now()) == nil })
@@ -222,18 +231,19 @@ func TestLead_AwayFromTheStart(t *testing.T) {
 	r.Kill()
 	lt := &leaseTest{T: t, r: r}
 	lt.a, lt.b = open(t, r.URL(), Options{Node: "a"}).Lead("x"), open(t, r.URL(), Options{Node: "b"}).Lead("x")
+	lt.a.times, lt.b.times = slowLease, slowLease
 	judged := time.UnixMilli(1_700_000_000_000)
 	lt.a.seen.judged = judged.UnixMilli()
 	lt.a.leases.candidates.Store(2) // so that it has its part already
 	for _, l := range []*Leadership{lt.a, lt.b} {
-		if err := l.step(t.Context(), time.Now().Add(-usualLease.alone)); err == nil {
+		if err := l.step(t.Context(), time.Now().Add(-slowLease.alone)); err == nil {
 			t.Error("a dead server answers")
 		}
 		if _, _, ok := l.Leading(); ok || l.Leader() != "" {
 			t.Errorf("at the start: leads %v, the leader is %q", ok, l.Leader())
 		}
 	}
-	lt.away(usualLease.alone-time.Second, lt.a, lt.b)
+	lt.away(slowLease.alone-time.Second, lt.a, lt.b)
 	for _, l := range []*Leadership{lt.a, lt.b} {
 		if err := l.step(t.Context(), time.Now()); err == nil {
 			t.Error("a dead server answers")
@@ -241,7 +251,7 @@ func TestLead_AwayFromTheStart(t *testing.T) {
 	}
 	lt.wantAlone(lt.a, 0)
 	lt.wantAlone(lt.b, 0)
-	wantJudged(t, lt.a, judged.Add(-usualLease.held), judged)
+	wantJudged(t, lt.a, judged.Add(-slowLease.held), judged)
 	r.Start()
 	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), time.Now()) == nil })
 	wantFence(t, lt.a, 1)
@@ -255,18 +265,18 @@ func TestLead_AwayWithLeader(t *testing.T) {
 	t.Parallel()
 	lt := startLeases(t)
 	lt.r.Kill()
-	judged := lt.now.Truncate(time.Millisecond).Add(time.Minute)
+	judged := lt.now.Truncate(time.Millisecond).Add(time.Hour)
 	lt.b.SetJudgedUntil(judged)
-	lt.b.seen.changed = lt.now.Add(-time.Minute)
-	lt.away(time.Minute, lt.b)
+	lt.b.seen.changed = lt.now.Add(-time.Hour)
+	lt.away(time.Hour, lt.b)
 	lt.wantStandby(lt.b)
 	lt.r.Start()
 	eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
-	lt.step(lt.b, usualLease.expires-time.Second)
+	lt.step(lt.b, slowLease.expires-time.Second)
 	lt.wantStandby(lt.b)
 	lt.step(lt.b, time.Second)
 	wantFence(t, lt.b, 2)
-	wantJudged(t, lt.b, judged.Add(usualLease.poll), judged.Add(usualLease.poll+usualLease.held))
+	wantJudged(t, lt.b, judged.Add(slowLease.poll), judged.Add(slowLease.poll+slowLease.held))
 }
 
 // TestLead_Refused checks that a leader goes on while the server refuses changes, that the other
@@ -283,9 +293,9 @@ func TestLead_Refused(t *testing.T) {
 			refused, ended := set[0], set[1]
 			started := open(t, lt.r.URL(), Options{}).Lead("x")
 			lt.r.must(refused...)
-			lt.a.current.Store(&term{1, time.Now().Add(-time.Minute + usualLease.held)})
-			lt.b.seen.changed = lt.now.Add(-time.Minute)
-			for at := time.Now().Add(-time.Minute); !at.After(time.Now()); at = at.Add(time.Second) {
+			lt.a.current.Store(&term{1, time.Now().Add(-time.Hour + slowLease.held)})
+			lt.b.seen.changed = lt.now.Add(-time.Hour)
+			for at := time.Now().Add(-time.Hour); !at.After(time.Now()); at = at.Add(time.Second) {
 				for _, l := range []*Leadership{lt.a, lt.b, started} {
 					if err := l.step(t.Context(), at); err == nil && l == lt.a {
 						t.Fatal("the change isn't refused")
@@ -340,7 +350,7 @@ func TestLead_Restored(t *testing.T) {
 				t.Error("both lead")
 			}
 			lt.step(lt.a, 0)
-			lt.step(lt.b, usualLease.expires-time.Second)
+			lt.step(lt.b, slowLease.expires-time.Second)
 			lt.wantStandby(lt.b)
 			wantFence(t, lt.a, 8)
 		})
@@ -364,7 +374,7 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 			var log waittest.Output
 			lt.b.writer.server.options.Logger = logTo(&log)
 			lt.step(lt.b, 0)
-			lt.step(lt.b, usualLease.expires-time.Second)
+			lt.step(lt.b, slowLease.expires-time.Second)
 			want, _, _ := strings.Cut(stored[0], " OLD")
 			if stored[0] == "" {
 				want = "a" // as before
@@ -376,8 +386,8 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 			}
 			lt.step(lt.b, time.Second)
 			wantFence(t, lt.b, 2)
-			judged = judged.Add(usualLease.poll)
-			wantJudged(t, lt.b, judged, judged.Add(usualLease.held))
+			judged = judged.Add(slowLease.poll)
+			wantJudged(t, lt.b, judged, judged.Add(slowLease.held))
 			if key, _, _ := strings.Cut(stored[1], " "); (key != "1") != strings.Contains(log.String(), "key=cg1:led:x value=") {
 				t.Errorf("logged: %s", log.String())
 			}
@@ -437,4 +447,20 @@ func TestLead_RunAfterLoss(t *testing.T) {
 	if _, _, ok := lb.Leading(); ok {
 		t.Error("both lead")
 	}
+}
+
+// TestLead_LongTimeout checks that a leader goes on while the server hangs, however long
+// Options.Timeout is: an attempt ends before the leader's time does.
+func TestLead_LongTimeout(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	lt.a.times.attempt = 10 * time.Millisecond
+	lt.r.Signal(syscall.SIGSTOP)
+	for range 3 {
+		if err := lt.a.step(t.Context(), time.Now()); err == nil || !strings.Contains(err.Error(), "no answer within 10ms") {
+			t.Errorf("a server that hangs: %v", err)
+		}
+		wantFence(t, lt.a, 1)
+	}
+	lt.r.Signal(syscall.SIGCONT)
 }

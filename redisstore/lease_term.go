@@ -33,6 +33,8 @@ type judged struct{ sure, maybe time.Time }
 
 // step renews the lease, or takes it if it is free.
 func (l *Leadership) step(ctx context.Context, now time.Time) (err error) {
+	ctx, cancel := withTimeout(ctx, l.times.attempt) // several must fit in the time that the leader acts
+	defer cancel()
 	if l.holds {
 		err = l.renew(ctx, now)
 	} else {

@@ -16,7 +16,7 @@ type leads struct {
 }
 
 // patientLease has no duration that could be over before a test has seen what it waits for.
-var patientLease = leaseTimes{expires: time.Hour, held: time.Hour, poll: 20 * time.Millisecond, alone: time.Hour, yield: time.Hour}
+var patientLease = leaseTimes{expires: time.Hour, held: time.Hour, poll: 20 * time.Millisecond, attempt: time.Hour, alone: time.Hour, yield: time.Hour}
 
 func runLeads(t *testing.T, s *Store, times leaseTimes, tasks ...string) *leads {
 	t.Helper()
