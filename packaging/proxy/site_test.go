@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/browsertest"
@@ -104,13 +105,22 @@ trusted_proxies = ["127.0.0.1"]
 	return s
 }
 
-// freeAddress returns an address that no program uses.
+// given are the addresses that freeAddress has returned. The system may offer one again before its
+// program listens.
+var given sync.Map
+
+// freeAddress returns an address that no program uses, each time another one.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", loopback+":0")
-	must(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
+	for {
+		listener, err := net.Listen("tcp", loopback+":0")
+		must(t, err)
+		address := listener.Addr().String()
+		must(t, listener.Close())
+		if _, again := given.LoadOrStore(address, true); !again {
+			return address
+		}
+	}
 }
 
 // chatguard runs a command beside the running chatguard, and returns what it prints.
