@@ -166,9 +166,9 @@ type choice struct {
 
 // choose returns the correction that the node should use from now on: its own, the stored one, or a
 // new one.
-func (mine correction) choose(stored correction, seen choice) correction {
-	newer := stored.change > mine.change || stored.change == mine.change && stored != mine
-	next := max(stored.change, mine.change) + 1
+func (k correction) choose(stored correction, seen choice) correction {
+	newer := stored.change > k.change || stored.change == k.change && stored != k
+	next := max(stored.change, k.change) + 1
 	switch {
 	case newer && distance(stored.apply(seen.server), seen.now) <= seen.room:
 		return stored
@@ -181,9 +181,9 @@ func (mine correction) choose(stored correction, seen choice) correction {
 	case newer && (stored.denied || !seen.settled):
 		return stored
 	case newer:
-		return correction{change: next, by: mine.by, until: mine.until, denied: true}
+		return correction{change: next, by: k.by, until: k.until, denied: true}
 	}
-	return mine
+	return k
 }
 
 // jumpFix is what to do about a jump.
