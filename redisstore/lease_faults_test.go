@@ -79,7 +79,10 @@ func (t *leaseTest) away(d time.Duration, all ...*Leadership) {
 // wantStandby fails the test unless a node doesn't lead, and says that the other one does.
 func (t *leaseTest) wantStandby(l *Leadership) {
 	t.Helper()
-	other := map[*Leadership]string{t.a: "b", t.b: "a"}[l]
+	other := "a"
+	if l == t.a {
+		other = "b"
+	}
 	if _, _, ok := l.Leading(); ok || l.Leader() != other {
 		t.Errorf("it leads: %v; the leader is %q, want %s", ok, l.Leader(), other)
 	}
@@ -121,6 +124,20 @@ func TestLead_DataLost(t *testing.T) {
 				t.Error("the leader has itself as its predecessor")
 			}
 		})
+	}
+}
+
+// TestLead_JudgedLost checks that the leader stores again how far it has judged if only that is
+// lost.
+func TestLead_JudgedLost(t *testing.T) {
+	t.Parallel()
+	lt := startLeases(t)
+	lt.r.must("DEL", "cg1:led:x")
+	lt.step(lt.a, 0)
+	wantFence(t, lt.a, 1)
+	led := mustString(t, lt.r.must("GET", "cg1:led:x"))
+	if want := formatLed(1, lt.a.judgedWithin(slowLease.held)); led != want {
+		t.Errorf("%s is stored, want %s", led, want)
 	}
 }
 
@@ -283,15 +300,22 @@ func TestLead_AwayWithLeader(t *testing.T) {
 // node doesn't begin, and that a new node does, which knows of no leader.
 func TestLead_Refused(t *testing.T) {
 	t.Parallel()
+	const list = "redis.call('DEL', KEYS[1]) redis.call('RPUSH', KEYS[1], 1)"
 	for name, set := range map[string][2][]string{
-		"memory full":    {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
-		"another's list": {{"EVAL", "redis.call('DEL', KEYS[1]) redis.call('RPUSH', KEYS[1], 1)", "1", "cg1:lead:x"}, {"DEL", "cg1:lead:x"}},
+		"memory full":              {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
+		"memory full, and expired": {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
+		"another's list":           {{"EVAL", list, "1", "cg1:lead:x"}, {"DEL", "cg1:lead:x"}},
+		"another's list of judged": {{"EVAL", list, "1", "cg1:led:x"}, {"DEL", "cg1:led:x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lt := startLeases(t)
 			refused, ended := set[0], set[1]
 			started := open(t, lt.r.URL(), Options{}).Lead("x")
+			started.times = slowLease
+			if name == "memory full, and expired" {
+				lt.r.must("DEL", "cg1:lead:x")
+			}
 			lt.r.must(refused...)
 			lt.a.current.Store(&term{1, time.Now().Add(-time.Hour + slowLease.held)})
 			lt.b.seen.changed = lt.now.Add(-time.Hour)
@@ -304,8 +328,10 @@ func TestLead_Refused(t *testing.T) {
 			}
 			lt.wantAlone(lt.a, 1)
 			lt.wantStandby(lt.b)
-			if name == "another's list" { // the lease isn't there
+			if name == "memory full, and expired" || name == "another's list" { // the lease isn't there
 				lt.wantAlone(started, 0)
+			} else {
+				lt.wantStandby(started)
 			}
 			lt.r.must(ended...)
 			lt.now = time.Now()

@@ -289,8 +289,9 @@ func TestSentinel_OtherClock(t *testing.T) {
 	g.compareClocks(t, g.nodes[1].store)
 }
 
-// The record of corrections is stored again if it was lost, and replaced if another program has
-// written it. A key of another type is named. Time goes on in all cases.
+// The record of corrections is stored again if it was lost or is an earlier one, and replaced if
+// another program has written it. A key of another type is named. Without room, the nodes go on with
+// their own corrections. Time goes on in all cases.
 func TestClock_StoredRecord(t *testing.T) {
 	t.Parallel()
 	r := startSkewed(t)
@@ -345,6 +346,28 @@ func TestClock_StoredRecord(t *testing.T) {
 	}
 	r.must("DEL", key)
 	eventually(t, "the record is stored again", same)
+
+	earlier := r.text("GET", key)
+	r.must("CONFIG", "SET", "maxmemory", "1")
+	r.set(2 * jump)
+	for _, s := range []*Store{a, b} {
+		eventually(t, "without room, the node has a correction of its own", func() bool {
+			now, _ := s.Clock()
+			return (s.Health().Jump-2*jump).Abs() < tolerance && time.Until(now).Abs() < tolerance
+		})
+	}
+	if now := r.text("GET", key); now != earlier {
+		t.Errorf("without room, %q is stored, want %q", now, earlier)
+	}
+	r.must("CONFIG", "SET", "maxmemory", "0")
+	eventually(t, "with room, the record is stored", same)
+	r.must("SET", key, earlier)
+	eventually(t, "an earlier record is replaced", same)
+	for _, s := range []*Store{a, b} {
+		if got := s.Health().Jump; (got - 2*jump).Abs() > tolerance {
+			t.Errorf("the jump is %v, want %v", got, 2*jump)
+		}
+	}
 }
 
 // If a node's own clock jumps, only this node follows the server's clock.
