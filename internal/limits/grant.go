@@ -74,6 +74,11 @@ func (p *personal) draw(r *Rule, state []uint64, at, n int64) (drawn int64) {
 	return drawn
 }
 
+// hasGrant reports whether the user has extra messages left in a limit.
+func (p *personal) hasGrant(r *Rule, at int64) bool {
+	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.limit == r.name && g.until > at && g.left > 0 })
+}
+
 // Grant gives the user n extra messages in the limit of that name ("" means the first daily
 // window). It returns when they lapse, which is the end of the limit's current window. If no
 // window is open, it is the end of the user's day. If no limit counts by days, it is 24 hours

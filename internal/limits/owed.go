@@ -155,7 +155,14 @@ func (d *Draft) add(other, least *Draft, of Roles, zone *Timezone, at int64) (ov
 		if r.observes && owed > before.remaining() {
 			continue
 		}
-		if r.add(r, state, more, d.at); least != nil && r.raise != nil && !r.observes {
+		if d.personal != nil && d.personal.hasGrant(r, d.at) {
+			if n := owed - d.personal.draw(r, state, d.at, owed); n > 0 {
+				r.overdraw(r, state, d.at, n)
+			}
+		} else {
+			r.add(r, state, more, d.at)
+		}
+		if least != nil && r.raise != nil && !r.observes {
 			r.raise(r, state, r.state(least.row), d.at)
 			owed = max(owed, r.level(r, state, d.at).used-before.used)
 		}
@@ -221,7 +228,7 @@ func (d *Draft) era(seq uint64, at int64) (e era) {
 	case d.base == nil:
 		e.began = at / nanosPerMilli
 	case d.base.era.began > 0: // otherwise it was written by an earlier version
-		e = era{d.base.era.began, d.base.era.spent + d.spent, d.base.era.late}
+		e = era{d.base.era.began, addCapped(d.base.era.spent, d.spent, maxEra), d.base.era.late}
 	}
 	if d.late > 0 {
 		e.add(seq, d.late)

@@ -149,12 +149,12 @@ func (in *rowReader) era(last int64, seq uint64) (e era) {
 	} else {
 		e.began = int64(began >> 1)
 	}
-	spent := in.number(math.MaxInt64)
+	spent := in.number(maxEra<<2 | 3)
 	e.spent = int64(spent >> 2)
 	for i := range min(int(spent&3), len(e.late)) {
 		e.late[i] = late{seq - in.number(seq), int64(in.number(MaxTime - 1))}
 	}
-	if e.began < 0 {
+	if e.began < 0 || e.began > MaxTime/nanosPerMilli {
 		in.fail()
 	}
 	return e

@@ -39,6 +39,9 @@ type era struct {
 	late [2]late
 }
 
+// maxEra is the maximum that an era counts as spent.
+const maxEra = 1 << 60
+
 // late are messages that a node had allowed without the others, and has added.
 type late struct {
 	seq  uint64 // of the write that has added the last of them; 0 if there were none

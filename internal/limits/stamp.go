@@ -90,6 +90,8 @@ func (w Writes) Include(stamp Stamp) (included, known bool) {
 		return false, true
 	case w.Writer == stamp.Writer:
 		return true, true
+	case w.mark() == stamp.mark(): // of two writers
+		return false, false
 	}
 	writers := w.writers()
 	for _, b := range writers {

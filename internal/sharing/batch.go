@@ -183,6 +183,11 @@ func (b *batch) changes() bool {
 	return slices.ContainsFunc(b.rows, func(r rowDraft) bool { return r.next != nil || r.lost })
 }
 
+// writes reports whether the batch changes a row.
+func (b *batch) writes() bool {
+	return slices.ContainsFunc(b.rows, func(r rowDraft) bool { return r.next != nil })
+}
+
 // isObserved reports whether the batch was decided on rows that the store certainly had.
 func (b *batch) isObserved() bool {
 	return !slices.ContainsFunc(b.rows, func(r rowDraft) bool { return r.version != r.observed })

@@ -11,6 +11,8 @@ type debt struct {
 	spent []limits.Spent // what was allowed, in order; never changed in place
 	since *limits.Row    // the row in the store before the first of these messages
 	tries []try          // swaps of these messages that may have happened; never changed in place
+	// edited is set if one of the tries is a change by hand, which local doesn't include.
+	edited bool
 	// local is the row as it was decided here. It is based on the row whose stamp has the ID on.
 	local *limits.Row
 	on    uint64
@@ -42,11 +44,11 @@ func (d *debt) decidedOn(row *limits.Row) *limits.Row {
 	return d.local
 }
 
-// hasWritten reports whether one of the tries has written a row that the store has now. All of them
-// were tries to replace the row that was known until now.
+// hasWritten reports whether one of the tries has written a row that the store has now, and local
+// includes it. All of them were tries to replace the row that was known until now.
 func (d *debt) hasWritten(row *limits.Row) bool {
 	w := row.Writes()
-	return len(d.tries) > 0 && w.Writer == d.tries[0].stamp.Writer && w.Seq >= d.tries[0].stamp.Seq
+	return len(d.tries) > 0 && !d.edited && w.Writer == d.tries[0].stamp.Writer && w.Seq >= d.tries[0].stamp.Seq
 }
 
 // spend adds messages that were allowed at that place in the order, on the row that the store had.

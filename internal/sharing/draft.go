@@ -166,18 +166,23 @@ func (r *rowDraft) confirm(s *Rows, now int64) {
 // restore records that the store has the row again, as far as this node knew it.
 func (r *rowDraft) restore(s *Rows, now int64) {
 	row, k := cmp.Or(r.next, r.base), r.known
+	if !s.exact {
+		s.collecting.RLock()
+		defer s.collecting.RUnlock()
+	}
 	k.stripe.mu.Lock()
+	n, _ := k.paid(r.base)
+	k.spent, k.tries = k.spent[n:], nil // the tries are among what the store has lost
 	k.observe(row, r.version, now)
 	if r.lost {
 		k.restored = s.lost.Load()
-	}
-	imported, owes := k.on, k.debt
-	k.stripe.mu.Unlock()
-	if r.lost {
 		s.counters.healed.Add(1)
 	}
-	if r.adopted = false; !s.exact && r.next != nil {
-		s.importRow(r, row, imported, owes, now)
+	owes := k.debt
+	k.stripe.mu.Unlock()
+	r.lost, r.begun = false, nil
+	if !s.exact && r.next != nil {
+		s.importRow(r, row, 0, owes, now)
 	}
 }
 
@@ -210,9 +215,9 @@ func (r *rowDraft) observe(s *Rows, stored []byte, now int64) error {
 	return nil
 }
 
-// recordOffline records what the batch has spent without the store, and a swap that may have
-// happened. The row's stripe must be locked.
-func (r *rowDraft) recordOffline(s *Rows, unknown, judged bool) {
+// recordOffline records what the batch, whose first request is req, has spent without the store, and
+// a swap that may have happened. The row's stripe must be locked.
+func (r *rowDraft) recordOffline(s *Rows, unknown bool, req *request) {
 	if r.next == nil {
 		return
 	}
@@ -223,7 +228,7 @@ func (r *rowDraft) recordOffline(s *Rows, unknown, judged bool) {
 	if unknown {
 		at = min(r.owed, at) // the swap doesn't include what others have added since
 	}
-	if judged {
+	if req.edit == nil {
 		k.local, k.on = r.next, r.base.Writes().ID()
 		if at < len(k.spent) {
 			k.local = nil
@@ -237,9 +242,10 @@ func (r *rowDraft) recordOffline(s *Rows, unknown, judged bool) {
 	}
 	if unknown {
 		s.counters.assume(k.addTry(r.next.Writes().Stamp, at+len(r.spent)))
+		k.edited = k.edited || req.notify
 	}
 	k.compact()
 	if !k.isOpen() {
-		k.tries = nil
+		k.tries, k.edited = nil, false
 	}
 }

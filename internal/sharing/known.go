@@ -77,20 +77,18 @@ func (k *knownRow) confirm(row *limits.Row, r *rowDraft, now int64) (imported ui
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
 	imported = k.on
+	includes := k.on == row.Writes().ID() || r.adopted && k.on == r.base.Writes().ID()
 	k.observe(row, r.version, now)
 	n, assumed := k.paid(row)
 	if k.spent = k.spent[n:]; len(k.spent) == 0 {
 		k.spent = nil
 	}
-	k.since, k.tries = row, nil
+	k.since, k.tries, k.edited = row, nil, false
 	if k.strikes == r.strikes {
 		k.strikes = nil
 	}
-	switch {
-	case !k.isOpen():
+	if k.on = row.Writes().ID(); !includes || !k.isOpen() {
 		k.local = nil
-	case r.adopted && k.on == r.base.Writes().ID():
-		k.on = row.Writes().ID() // k.local includes the row
 	}
 	return imported, k.debt, assumed
 }

@@ -27,7 +27,7 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	case swap.Err != nil:
 		b.fail(s, swap.Err, swap.Unknown, now)
 		return true
-	case swap.Unknown && b.maybeSwapped(s):
+	case swap.Unknown && !b.restores && b.writes() && b.maybeSwapped(s):
 		// Count the messages once: as they were decided.
 		for i := range b.rows {
 			_ = b.rows[i].observe(s, swap.Rows[i].Now, now) // a row that can't be read is noticed at the next message
@@ -112,7 +112,7 @@ func (b *batch) splitOff(s *Rows, row int) bool {
 		return false
 	}
 	b.release()
-	b.requests, b.rows = others, b.firstRows[:0]
+	b.requests, b.rows, b.restores = others, b.firstRows[:0], false
 	offline := batch{requests: using, unreadable: true}
 	offline.decideOffline(s, shared.ErrAway)
 	return true
@@ -207,7 +207,7 @@ func (b *batch) recordOffline(s *Rows, err error, unknown bool, now int64) {
 	}
 	b.recordSpent()
 	for i := range b.rows {
-		b.rows[i].recordOffline(s, unknown, b.requests[0].edit == nil)
+		b.rows[i].recordOffline(s, unknown, b.requests[0])
 	}
 	unlock()
 	for _, req := range b.requests {
