@@ -160,6 +160,17 @@ func startPair(t *testing.T) (first, second *redisServer) {
 	return first, second
 }
 
+// TestCluster_Heartbeats checks that all kinds of heartbeats are possible on a Cluster, whose client
+// doesn't send all commands together.
+func TestCluster_Heartbeats(t *testing.T) {
+	t.Parallel()
+	servers := startCluster(t, 3)
+	s := open(t, "redis+cluster://"+servers[0].Addr(), Options{})
+	for range evictionBeats {
+		must(t, s.registry.heartbeat(t.Context(), &fakeGuard{}))
+	}
+}
+
 // TestSentinel checks that a store follows a failover.
 func TestSentinel(t *testing.T) {
 	t.Parallel()

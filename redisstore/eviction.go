@@ -24,21 +24,17 @@ func evictionText(policy string) string {
 // server evicts rows, each heartbeat checks it.
 const evictionBeats = 10
 
-// memoryCommand asks what noteEviction reads.
-func memoryCommand(b rueidis.Builder) rueidis.Completed { return b.Info().Section("memory").Build() }
-
-// checkEviction asks whether the server evicts rows. It returns false if INFO is refused.
+// checkEviction notes for Health whether the server evicts rows. It returns false if INFO is
+// refused: then what was noted before stays. It sends INFO alone, because the client of a Cluster
+// panics if a command without a key is sent together with others.
 func (s *server) checkEviction(ctx context.Context) bool {
 	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{memoryCommand(b)}
+		return []rueidis.Completed{b.Info().Section("memory").Build()}
 	})
-	return err != nil || s.noteEviction(results[0])
-}
-
-// noteEviction notes for Health whether the server evicts rows. It returns false if INFO is
-// refused: then what was noted before stays.
-func (s *server) noteEviction(info rueidis.RedisResult) bool {
-	memory, err := info.ToString()
+	if err != nil {
+		return true
+	}
+	memory, err := results[0].ToString()
 	if err != nil {
 		return false
 	}

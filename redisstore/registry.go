@@ -103,25 +103,20 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 		return fmt.Errorf("describe this node: %w", err)
 	}
 	r.beats++
-	checksEviction := r.server.evicting.Load() != nil || r.beats%evictionBeats == 0 && !r.server.known.Load().noInfo
 	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		commands := []rueidis.Completed{
+		return []rueidis.Completed{
 			b.Set().Key(r.server.keys.node(r.id())).Value(string(record)).Px(nodeExpires).Build(),
 			b.Sadd().Key(r.server.keys.nodes()).Member(r.id()).Build(),
 			b.Get().Key(r.server.keys.epoch()).Build(),
 		}
-		if checksEviction {
-			commands = append(commands, memoryCommand(b))
-		}
-		return commands
 	})
 	if err != nil {
 		return r.server.unknown(ctx, err)
 	}
-	if checksEviction {
-		r.server.noteEviction(results[3])
+	if r.server.evicting.Load() != nil || r.beats%evictionBeats == 0 && !r.server.known.Load().noInfo {
+		r.server.checkEviction(ctx)
 	}
-	for _, result := range results[:3] {
+	for _, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
 			return r.notListed(ctx, err)
 		}

@@ -181,30 +181,37 @@ func (d *Draft) Join(begun *Row, at int64) {
 }
 
 // Adopt replaces the draft's contents by a row that was decided without the store, based on the
-// draft's row. spent is what was spent in it since. It returns false, and changes nothing, if the
-// row was decided under another set.
-func (d *Draft) Adopt(decided *Row, spent []Spent) bool {
+// draft's row. spent is what was spent in it since. Adopt returns by how much that overdraws the
+// limit with the least room. ok is false, and nothing changes, if the row was decided under another
+// set.
+func (d *Draft) Adopt(decided *Row, spent []Spent, at int64) (overdrawn int64, ok bool) {
 	if decided.asked != d.asked && decided.set.origin() != d.asked.noted {
-		return false
+		return 0, false
 	}
+	at = max(at, int64(decided.words[wordLast]))
 	d.useRoomOf(decided.set)
-	for i := range d.set.rules {
-		state := d.set.rules[i].state(d.row)
+	if d.personal = nil; decided.personal != nil {
+		d.personal = decided.personal.copy()
+	}
+	rules := d.set.rulesOf(d.personal, nil, decided.set.rolesOf(decided.words))
+	for i := range rules {
+		r := &rules[i]
+		state, next := r.state(d.row), decided.set.rules[i].state(decided.words)
+		if l := r.level(r, next, at); l.used > l.capacity && !r.observes {
+			overdrawn = max(overdrawn, l.used-max(l.capacity, r.level(r, state, at).used))
+		}
 		clear(state)
-		d.set.rules[i].copyState(state, decided.set.rules[i].state(decided.words))
+		r.copyState(state, next)
 	}
 	d.row[wordLast], d.row[wordStrikeAt], d.row[wordSilentUntil] = decided.words[wordLast], decided.words[wordStrikeAt], decided.words[wordSilentUntil]
 	setStrikeCount(d.row, strikeCount(decided.words))
 	setSeries(d.row, seriesOf(decided.words))
 	d.set.setRoles(d.row, decided.set.rolesOf(decided.words))
-	if d.personal = nil; decided.personal != nil {
-		d.personal = decided.personal.copy()
-	}
 	for _, s := range spent {
 		d.note(s.At, s.N)
 	}
 	d.changed = true
-	return true
+	return overdrawn, true
 }
 
 // note counts what was spent in the row's era.

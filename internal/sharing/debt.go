@@ -134,7 +134,7 @@ func (d *debt) pay(draft *limits.Draft, row *limits.Row, now int64) (overdrawn i
 		owed.Paid = nil
 	}
 	if local := d.decidedOn(row); local != nil {
-		adopted = draft.Adopt(local, owed.Spent)
+		overdrawn, adopted = draft.Adopt(local, owed.Spent, now)
 	}
 	if !adopted && len(owed.Spent) > 0 {
 		overdrawn = draft.Owe(owed, now)

@@ -220,3 +220,26 @@ func TestSynchronised_CountThrottled(t *testing.T) {
 		exchange()
 	}
 }
+
+// What a node allows after it has handed over its messages, and before it learns what another one
+// has allowed, is overdrawn, too.
+func TestSynchronised_OverdrawnDuringASwap(t *testing.T) {
+	server := newFakeServer()
+	nodeA, a := server.connectIn(t, shared.Synchronised)
+	_, b := server.connectIn(t, shared.Synchronised)
+	send(t, b, 290)
+	must(t, b.Shared().Exchange(t.Context()))
+	send(t, a, 1)
+	calls := 0
+	nodeA.after = func() error {
+		if calls++; calls == 2 { // the first swap finds the row of b
+			send(t, a, 19)
+		}
+		return nil
+	}
+	must(t, a.Shared().Exchange(t.Context()))
+	must(t, a.Shared().Exchange(t.Context()))
+	if got := a.Shared().Counts().Overdrawn; got != 10 {
+		t.Errorf("%d messages are overdrawn, want 10", got)
+	}
+}
