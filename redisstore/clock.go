@@ -178,8 +178,8 @@ func (s *server) dedicate(ctx context.Context) (*dedicated, error) {
 }
 
 // look makes one round trip of TIME, and reads the record of corrections on the way, before TIME: a
-// jump that another node has recorded shows in the time. If the record can't be read, it is the one
-// that this node knows.
+// jump that another node has recorded shows in the time. If the server refuses to read the record,
+// look returns the one that this node knows.
 func (d *dedicated) look(ctx context.Context) (one sample, record string, err error) {
 	c := &d.s.clock
 	c.wake()
@@ -198,10 +198,10 @@ func (d *dedicated) look(ctx context.Context) (one sample, record string, err er
 	switch code := replyCode(err); {
 	case err == nil || rueidis.IsRedisNil(err):
 		return one, record, nil
-	case code == "":
-		return one, "", err
 	case code == "WRONGTYPE":
 		c.foreign.Store(d.s.since())
+	case code != "NOPERM": // no answer, or another server has the key
+		return one, "", err
 	}
 	return one, c.record(), nil
 }

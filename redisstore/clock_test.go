@@ -1,6 +1,8 @@
 package redisstore
 
 import (
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,5 +176,51 @@ func TestClock_Server(t *testing.T) {
 	}
 	if n := waittest.Allocs(func() { s.Clock() }); n != 0 {
 		t.Errorf("Clock allocates %v times", n)
+	}
+}
+
+// TestClock_RecordRefused checks that a node asks another server if the one that it has can't read
+// or store the record of corrections, and goes on with its own record if it is refused.
+func TestClock_RecordRefused(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	var refused atomic.Pointer[[]string] // a command for the record, and the server's error
+	s := open(t, "redis://"+proxy(t, r.Addr(), func(args []string) ([]string, string) {
+		if now := refused.Load(); now != nil && args[0] == (*now)[0] && slices.Contains(args, "cg1:{cg1:epoch}:clock") {
+			return []string{"EVAL", "return {err=ARGV[1]}", "0", (*now)[1]}, ""
+		}
+		return args, ""
+	}), Options{})
+	s.server.clock.reading.Load().correction = correction{change: 7, until: 1}
+	d, err := s.server.dedicate(t.Context())
+	must(t, err)
+	defer d.Close()
+	for _, test := range []struct {
+		reply   string
+		another bool
+	}{
+		{"MOVED 1 other:1", true}, {"ASK 1 other:1", true}, {"READONLY it", true}, {"LOADING it", true}, {"CLUSTERDOWN it", true},
+		{"NOPERM it", false}, {"WRONGTYPE it", false},
+	} {
+		for _, command := range []string{"GET", "EVAL"} {
+			refused.Store(&[]string{command, test.reply})
+			if err := s.notices.synchronise(t.Context(), d); (err != nil) != test.another || err != nil && err.Error() != test.reply {
+				t.Errorf("%s: %s: %v, want an error: %t", command, test.reply, err, test.another)
+			}
+			if record := s.server.clock.record(); record != "7 0 1 jumped" {
+				t.Errorf("%s: %s: the node uses %q", command, test.reply, record)
+			}
+			r.must("DEL", s.server.keys.clock())
+		}
+	}
+	for _, reply := range []string{"OOM it", "MISCONF it"} {
+		refused.Store(&[]string{"EVAL", reply})
+		if must(t, s.notices.synchronise(t.Context(), d)); r.text("GET", s.server.keys.clock()) != "" {
+			t.Errorf("%s: the record is stored", reply)
+		}
+	}
+	refused.Store(nil)
+	if must(t, s.notices.synchronise(t.Context(), d)); r.text("GET", s.server.keys.clock()) != "7 0 1 jumped" {
+		t.Error("the record isn't stored")
 	}
 }

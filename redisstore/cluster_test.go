@@ -95,6 +95,7 @@ func TestCluster(t *testing.T) {
 		check(t, s, &shared.Swap{Rows: rows}, true)
 	}
 	moveWhileWritten(t, servers, a)
+	moveClock(t, servers, a)
 }
 
 // shardOf returns the index of the shard that has a slot, of three that startCluster has started.
@@ -147,6 +148,19 @@ func moveWhileWritten(t *testing.T, servers []*redisServer, s *Store) {
 	if stored := mustString(t, to.must("GET", key)); stored != seen {
 		t.Errorf("stored %q, written %q", stored, seen)
 	}
+}
+
+// moveClock moves the record of corrections to another shard: the node uses that one's clock and
+// record from then on.
+func moveClock(t *testing.T, servers []*redisServer, s *Store) {
+	t.Helper()
+	slot, err := servers[0].must("CLUSTER", "KEYSLOT", s.server.keys.clock()).AsInt64()
+	must(t, err)
+	to := servers[(shardOf(slot)+1)%3]
+	moveSlot(t, servers[shardOf(slot)], to, slot)
+	const record = "5 0 1 not-jumped"
+	to.must("SET", s.server.keys.clock(), record)
+	eventually(t, "the node reads the record where it is", func() bool { return s.server.clock.record() == record })
 }
 
 // startPair starts a primary and its replica.

@@ -152,10 +152,10 @@ func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 	if err := d.Do(opening, d.B().Subscribe().Channel(n.server.keys.changes()).Build()).Error(); err != nil {
 		return err
 	}
-	n.invalidateAll(guard) // changes before the subscription weren't noticed
 	if err := n.synchronise(opening, d); err != nil {
 		return err
 	}
+	n.invalidateAll(guard) // changes before the subscription weren't noticed
 	n.checkJump(guard)
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()

@@ -10,8 +10,9 @@ import (
 // maxRecords is how often synchronise tries to store a record that others change at the same time.
 const maxRecords = 3
 
-// synchronise measures the clock, and stores the record of corrections if this node has a newer one.
-// If the server refuses that, the node goes on with its own, and tries again each second.
+// synchronise measures the clock, and stores the record of corrections if this node has a newer
+// one. If the server refuses that, the node goes on with its own, and tries again each second. An
+// error means that another connection is needed.
 func (n *notices) synchronise(ctx context.Context, d *dedicated) error {
 	for range maxRecords {
 		next, stored, err := d.measure(ctx)
@@ -24,7 +25,7 @@ func (n *notices) synchronise(ctx context.Context, d *dedicated) error {
 		}
 		now, err := d.swapRecord(ctx, stored, record)
 		switch {
-		case err != nil && replyCode(err) == "":
+		case err != nil && again(err):
 			return err
 		case err != nil:
 			n.server.options.Logger.Debug("redisstore: the correction of the server's clock can't be stored", "problem", n.server.refused(err))
