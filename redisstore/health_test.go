@@ -1,8 +1,10 @@
 package redisstore
 
 import (
+	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -33,21 +35,39 @@ func TestHealth_Refusing(t *testing.T) {
 	})
 }
 
-// TestHealth_NotListed checks that a node that can't be listed says why, in words.
+// TestHealth_NotListed checks that a node that can't be listed says why, in words, until it is
+// listed again. Swaps would be refused too, or can't be made, although none was tried.
 func TestHealth_NotListed(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	var log waittest.Output
-	s := open(t, r.URL(), Options{Logger: logTo(&log)})
-	run(t, s, &fakeGuard{})
-	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })
-	r.must("CONFIG", "SET", "maxmemory", "1")
-	eventually(t, "the problem is known", func() bool {
-		return strings.Contains(s.Health().Problem, "memory is full: raise maxmemory") && strings.Contains(log.String(), "memory is full: raise maxmemory")
-	})
-	if text := log.String(); strings.Contains(text, "OOM") {
-		t.Error(text)
+	causes := maps.Clone(noWritesCauses)
+	causes["read only"] = noWritesCause{func(r *redisServer) func() {
+		r.must("REPLICAOF", "127.0.0.1", "1")
+		return func() { r.must("REPLICAOF", "NO", "ONE") }
+	}, "the server is a replica: name the primary, or use redis+sentinel://"}
+	for name, cause := range causes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startRedis(t)
+			var log waittest.Output
+			s := open(t, r.URL(), Options{Logger: logTo(&log), Timeout: time.Second})
+			run(t, s, &fakeGuard{})
+			eventually(t, "the node is listed", func() bool {
+				_, numbered := s.Number()
+				return s.Health().Nodes == 1 && numbered
+			})
+			end := cause.begin(r)
+			eventually(t, "the problem is known", func() bool {
+				h := s.Health()
+				return (h.Refusing || !h.Up) && strings.Contains(h.Problem, cause.problem) && strings.Contains(log.String(), cause.problem)
+			})
+			end()
+			eventually(t, "the problem is over", func() bool {
+				h, text := s.Health(), log.String()
+				return h.Up && !h.Refusing && h.Problem == "" && (strings.Contains(text, "redisstore: this node is listed") || strings.Contains(text, "the shared store answers"))
+			})
+			if text := log.String(); strings.Contains(text, "OOM") || strings.Contains(text, "MISCONF") || strings.Contains(text, "READONLY") {
+				t.Error(text)
+			}
+		})
 	}
-	r.must("CONFIG", "SET", "maxmemory", "0")
-	eventually(t, "the problem is over", func() bool { return s.Health().Problem == "" })
 }

@@ -9,12 +9,14 @@ import (
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
-// noWritesCauses are reasons why a server answers, but makes no changes. Each function begins one,
-// and returns a function that ends it.
-var noWritesCauses = map[string]struct {
+// noWritesCause is a reason why a server answers, but makes no changes. begin returns a function
+// that ends it.
+type noWritesCause struct {
 	begin   func(r *redisServer) (end func())
 	problem string
-}{
+}
+
+var noWritesCauses = map[string]noWritesCause{
 	"memory full": {func(r *redisServer) func() {
 		r.must("CONFIG", "SET", "maxmemory", "1")
 		return func() { r.must("CONFIG", "SET", "maxmemory", "0") }

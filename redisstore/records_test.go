@@ -155,12 +155,12 @@ func TestRecords(t *testing.T) {
 		},
 		"nodes full": func(t *testing.T, _ *redisServer, s recorded) {
 			s.fill(true)
-			if err := s.beat(t); err == nil || !strings.Contains(s.Health().Problem, memoryFull) {
-				t.Errorf("%v, %+v", err, s.Health())
+			if err, h := s.beat(t), s.Health(); err == nil || !h.Refusing || strings.Count(h.Problem, memoryFull) != 1 {
+				t.Errorf("%v, %+v", err, h)
 			}
 			s.fill(false)
 			must(t, s.beat(t))
-			if h := s.Health(); h.Problem != "" || h.Nodes != 1 {
+			if h := s.Health(); h.Problem != "" || h.Refusing || h.Nodes != 1 {
 				t.Errorf("%+v", h)
 			}
 		},

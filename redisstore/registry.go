@@ -133,10 +133,13 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 }
 
 // notListed is the error of a heartbeat. If the server has refused it, Health has the problem until
-// the next heartbeat that succeeds.
+// the next heartbeat that succeeds. A server that makes no changes for now refuses swaps, too.
 func (r *registry) notListed(ctx context.Context, err error) error {
 	problem, lasting := r.server.explain.problem(err)
-	if replyCode(err) == "" && !lasting {
+	switch code := replyCode(err); {
+	case noWrites(code):
+		return r.server.refuse(err)
+	case code == "" && !lasting:
 		return r.server.unknown(ctx, err)
 	}
 	r.refusing.Store(&problem)

@@ -54,6 +54,9 @@ func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 // register lists this node, each second.
 func (s *Store) register(ctx context.Context, guard shared.Guard) {
 	var last string
+	if refusing := s.server.refusing.Load(); refusing != nil {
+		last = refusing.problem // which start has logged
+	}
 	logged := map[string]int64{}
 	s.writer.replicas.misses = 0
 	for ctx.Err() == nil {
@@ -64,6 +67,9 @@ func (s *Store) register(ctx context.Context, guard shared.Guard) {
 				err = s.number.renew(ctx)
 			}
 			s.logLasting(logged)
+			if err == nil && last != "" {
+				s.server.options.Logger.Info("redisstore: this node is listed", "address", s.server.where)
+			}
 			last = s.logOnce(ctx, "redisstore: this node can't be listed", last, err)
 		}
 		if s.notices.missed.Swap(false) {
