@@ -87,25 +87,25 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 	return nil
 }
 
-// Revisions returns the revisions of documents, 0 for each that doesn't exist. It uses one round
-// trip. A node that calls it each second doesn't miss a change whose notice was lost. If a document
-// can't be read, Revisions returns an error and the revisions of the others.
-func (s *Store) Revisions(ctx context.Context, names []string) (map[string]int64, error) {
+// ReadDocuments calls read with each of several documents, as Document returns it. It uses one round
+// trip. A node that calls it each second doesn't miss a change whose notice was lost. Compare the
+// data too: if the server has lost documents, another node may have stored others with the same
+// revisions. If a document can't be read, ReadDocuments reads the others, and returns an error.
+func (s *Store) ReadDocuments(ctx context.Context, names []string, read func(name string, data []byte, revision int64)) error {
 	if err := s.server.ready(); err != nil {
-		return nil, err
+		return err
 	}
 	texts, err := s.server.readList(ctx, names, s.server.keys.policy)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	revisions := make(map[string]int64, len(names))
 	for i, text := range texts {
-		_, revision, unreadable := parseDocument(names[i], text)
+		data, revision, unreadable := parseDocument(names[i], text)
 		if unreadable != nil {
 			err = cmp.Or(err, unreadable)
 			continue
 		}
-		revisions[names[i]] = revision
+		read(names[i], data, revision)
 	}
-	return revisions, err
+	return err
 }

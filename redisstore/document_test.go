@@ -33,9 +33,8 @@ func TestDocuments(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	revisions, err := b.Revisions(t.Context(), []string{"x", "lob by"})
-	if err != nil || len(revisions) != 2 || revisions["x"] != 0 || revisions["lob by"] != 3 {
-		t.Error(revisions, err)
+	if found := readDocuments(t, b, "x", "lob by"); found != "x: 0 ; lob by: 3 three 3 \x00; " {
+		t.Errorf("%q", found)
 	}
 	long := strings.Repeat("x", maxDocument)
 	if err := a.SetDocument(t.Context(), "long", []byte(long), 0); err == nil || !strings.Contains(err.Error(), `the document "long" has 1048576 bytes`) {
@@ -61,4 +60,14 @@ func TestDocuments(t *testing.T) {
 		}
 		return seen[""]
 	})
+}
+
+// readDocuments returns several documents as text.
+func readDocuments(t *testing.T, s *Store, names ...string) string {
+	t.Helper()
+	var text strings.Builder
+	must(t, s.ReadDocuments(t.Context(), names, func(name string, data []byte, revision int64) {
+		fmt.Fprintf(&text, "%s: %d %s; ", name, revision, data)
+	}))
+	return text.String()
 }

@@ -238,8 +238,10 @@ func ExampleStore_Document() {
 	fmt.Println(store.SetDocument(ctx, "lobby", []byte(`{"burst":5}`), revision))
 	err = store.SetDocument(ctx, "lobby", []byte(`{"burst":2}`), revision) // written by somebody who read revision 0 too
 	fmt.Println(errors.Is(err, redisstore.ErrConflict))
-	revisions, err := store.Revisions(ctx, []string{"lobby", "music"})
-	fmt.Println(revisions, err)
+	err = store.ReadDocuments(ctx, []string{"lobby", "music"}, func(name string, data []byte, revision int64) {
+		fmt.Printf("%s: %q %d\n", name, data, revision)
+	})
+	fmt.Println(err)
 	select {
 	case name := <-store.Changes():
 		fmt.Println("another node has changed", name)
@@ -250,7 +252,9 @@ func ExampleStore_Document() {
 	// "" 0 <nil>
 	// <nil>
 	// true
-	// map[lobby:1 music:0] <nil>
+	// lobby: "{\"burst\":5}" 1
+	// music: "" 0
+	// <nil>
 	// no other node has changed a document
 }
 

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,9 +24,9 @@ type Documents interface {
 	// changes were lost. The document then has the next revision after the given one. SetDocument
 	// returns ErrStale if the document has a later revision.
 	SetDocument(ctx context.Context, name string, data []byte, revision int64) error
-	// Revisions returns the revisions of documents, 0 for each that doesn't exist. If there is an
-	// error, it returns those that it can read.
-	Revisions(ctx context.Context, names []string) (map[string]int64, error)
+	// ReadDocuments calls read with each of several documents, as Document returns it. If there is
+	// an error, it has called read with those that it can read.
+	ReadDocuments(ctx context.Context, names []string, read func(name string, data []byte, revision int64)) error
 	// Changes receives the names of documents that other nodes have changed. A name may get lost.
 	Changes() <-chan string
 }
@@ -51,9 +52,9 @@ type Shared struct {
 	log      *slog.Logger
 	kinds    []*DocumentKind
 
-	mu        sync.Mutex
-	revisions map[string]int64 // of the documents that are in force here, by name
-	served    map[string]bool  // channels noted by Serve
+	mu     sync.Mutex
+	states map[string]documentState // of the documents that are in force here, by name
+	served map[string]bool          // channels noted by Serve
 
 	problems map[string]string // why a document can't be applied, by name, as logged; only for Run
 }
@@ -81,19 +82,30 @@ func (s *Shared) Serve(channelID string) {
 	}
 }
 
-func (s *Shared) note(name string, revision int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.revisions[name] = revision
+// documentState tells one state of a document from another. If the store has lost data, nodes may
+// have stored other data with the same revision since.
+type documentState struct {
+	revision int64
+	data     [sha256.Size]byte
 }
 
-// known returns the revision of a document that is in force here. ok is false if this node has
-// never looked at it.
-func (s *Shared) known(name string) (revision int64, ok bool) {
+func stateOf(data []byte, revision int64) documentState {
+	return documentState{revision, sha256.Sum256(data)}
+}
+
+func (s *Shared) note(name string, state documentState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	revision, ok = s.revisions[name]
-	return revision, ok
+	s.states[name] = state
+}
+
+// known returns the state of a document that is in force here. ok is false if this node has never
+// looked at it.
+func (s *Shared) known(name string) (state documentState, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state, ok = s.states[name]
+	return state, ok
 }
 
 // Follow puts a channel's document in force, if it was changed elsewhere. It returns the document's
@@ -108,13 +120,14 @@ func (s *Shared) Follow(ctx context.Context, k *DocumentKind, channelID string) 
 	if err != nil {
 		return 0, err
 	}
+	found := stateOf(data, revision)
 	known, _ := s.known(name)
-	if revision == known && known != 0 {
+	if found == known && revision != 0 {
 		return revision, nil
 	}
-	if revision <= known {
-		if value, ok := k.Current(channelID, known != 0); ok {
-			return s.share(ctx, k, channelID, value, known)
+	if revision < known.revision || revision == 0 {
+		if value, ok := k.Current(channelID, known.revision != 0); ok {
+			return s.share(ctx, k, channelID, value, known.revision)
 		}
 	}
 	if revision != 0 {
@@ -122,7 +135,7 @@ func (s *Shared) Follow(ctx context.Context, k *DocumentKind, channelID string) 
 			return 0, err
 		}
 	}
-	s.note(name, revision)
+	s.note(name, found)
 	return revision, nil
 }
 
@@ -150,7 +163,7 @@ func (s *Shared) Set(ctx context.Context, k *DocumentKind, channelID string, val
 	if err := s.store.SetDocument(ctx, name, data, revision); err != nil {
 		return err
 	}
-	s.note(name, revision+1)
+	s.note(name, stateOf(data, revision+1))
 	return nil
 }
 
@@ -198,11 +211,14 @@ func (s *Shared) followAll(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	revisions, err := s.store.Revisions(ctx, names)
-	for name, revision := range revisions {
-		if known, ok := s.known(name); revision != known || !ok {
-			s.followDocument(ctx, name)
+	var changed []string
+	err := s.store.ReadDocuments(ctx, names, func(name string, data []byte, revision int64) {
+		if known, ok := s.known(name); !ok || known != stateOf(data, revision) {
+			changed = append(changed, name)
 		}
+	})
+	for _, name := range changed {
+		s.followDocument(ctx, name)
 	}
 	return err
 }
@@ -217,7 +233,7 @@ func (s *Shared) names() (names []string) {
 			names = append(names, k.Prefix+id)
 		}
 	}
-	names = slices.AppendSeq(names, maps.Keys(s.revisions))
+	names = slices.AppendSeq(names, maps.Keys(s.states))
 	slices.Sort(names)
 	return slices.Compact(names)
 }

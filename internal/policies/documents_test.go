@@ -67,8 +67,8 @@ func TestShared_PolicyReachesOtherNodes(t *testing.T) {
 			t.Errorf("live changes on the other node: %+v", list)
 		}
 		b.wantTold("revised 1 1 by berta")
-		if known, _ := b.Shared.known("policy/" + channel); known != 1 {
-			t.Errorf("the other node knows revision %d, and would read it each second", known)
+		if known, _ := b.Shared.known("policy/" + channel); known.revision != 1 {
+			t.Errorf("the other node knows revision %d, and would apply it each second", known.revision)
 		}
 		b.start(func(o *Options) { o.Documents = nil })
 		b.wantBurst(5) // it starts without the other nodes, too
@@ -195,6 +195,26 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	a.wantBurst(5)
 	b.Shared.followDocument(t.Context(), "policy/"+channel)
 	b.wantBurst(5)
+}
+
+// After a store has lost its documents, another node may store a document as often as it was stored
+// before. The nodes that know the former one notice, and all nodes have the same.
+func TestShared_SameRevision(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	a.mustRevise(5)
+	clear(all.Data)
+	clear(all.Revisions)
+	b.mustRevise(7)
+	if all.Revisions["policy/"+channel] != 1 {
+		t.Fatalf("revision %d, want 1 again", all.Revisions["policy/"+channel])
+	}
+	for _, n := range nodes {
+		must(t, n.Shared.followAll(t.Context()))
+		n.wantBurst(7)
+	}
+	must(t, a.Shared.followAll(t.Context()))
+	a.wantTold("revised 1 1 by berta", "revised 1 2 by berta") // not again for the same data
 }
 
 // A store that is restored to an earlier state doesn't undo what the nodes know to be in force. A

@@ -115,7 +115,7 @@ func New(o Options) *Policies {
 	if o.Base == nil {
 		p.origin = "program"
 	}
-	p.Shared = &Shared{store: o.Documents, channels: p.channels, log: o.Log, revisions: map[string]int64{}, served: map[string]bool{}, problems: map[string]string{}}
+	p.Shared = &Shared{store: o.Documents, channels: p.channels, log: o.Log, states: map[string]documentState{}, served: map[string]bool{}, problems: map[string]string{}}
 	p.documents = p.Shared.Add(&DocumentKind{Prefix: "policy/", Apply: p.applyShared, Current: p.toShare, Changing: &p.changing})
 	return p
 }

@@ -64,15 +64,14 @@ func (n *Node) SetDocument(_ context.Context, name string, data []byte, revision
 	return nil
 }
 
-// Revisions implements policies.Documents.
-func (n *Node) Revisions(_ context.Context, names []string) (map[string]int64, error) {
+// ReadDocuments implements policies.Documents.
+func (n *Node) ReadDocuments(_ context.Context, names []string, read func(string, []byte, int64)) error {
 	n.all.mu.Lock()
 	defer n.all.mu.Unlock()
-	revisions := map[string]int64{}
 	for _, name := range names {
-		revisions[name] = n.all.Revisions[name]
+		read(name, n.all.Data[name], n.all.Revisions[name])
 	}
-	return revisions, n.all.Err
+	return n.all.Err
 }
 
 // Changes implements policies.Documents.
