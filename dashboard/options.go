@@ -86,9 +86,9 @@ type Options struct {
 	SharedHealth func() shared.Health
 
 	// Nodes returns all nodes that share limits, with this one, in the order in which they are
-	// shown, such as redisstore's Store.Nodes. It is called at most once per second, and only while somebody looks at the nodes. It
-	// may ask the store until ctx ends. Nil means that the nodes aren't shown. Nodes needs
-	// SharedHealth.
+	// shown, such as redisstore's Store.Nodes. It is called at most once per second, and only while
+	// somebody looks at the nodes. It may ask the store until ctx ends. Nil means that the nodes
+	// aren't shown. Nodes needs SharedHealth.
 	Nodes func(ctx context.Context) ([]shared.Node, error)
 
 	// PublicURL is the address that people use ("https://chat.example.org/moderate/"). Set it if a

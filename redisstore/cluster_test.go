@@ -174,8 +174,8 @@ func startPair(t *testing.T) (first, second *redisServer) {
 	return first, second
 }
 
-// TestCluster_Heartbeats checks that all kinds of heartbeats are possible on a Cluster, whose client
-// doesn't send all commands together.
+// TestCluster_Heartbeats checks that all kinds of heartbeats are possible on a Cluster, whose
+// client doesn't send all commands together.
 func TestCluster_Heartbeats(t *testing.T) {
 	t.Parallel()
 	servers := startCluster(t, 3)

@@ -10,14 +10,14 @@ import (
 const (
 	// holdJump is how long a jump of the server's clock must last before the nodes' time follows.
 	holdJump = 10 * time.Minute
-	// followWithin is how long the nodes' time takes to follow a jump at most. It follows a small one
-	// by slewPPM. One of more than maxFollow is followed in one step.
+	// followWithin is how long the nodes' time takes to follow a jump at most. It follows a small
+	// one by slewPPM. One of more than maxFollow is followed in one step.
 	followWithin = 24 * time.Hour
 	maxFollow    = time.Hour
 
-	// settled is how long a node must have measured the clock before it may contradict another one: a
-	// node that has just started can't know whether the clock had jumped before.
-	settled = 10 * time.Second
+	// denyAfter is how long a node must have measured the clock before it may deny another node's
+	// correction: a node that has just started can't know whether the clock had jumped before.
+	denyAfter = 10 * time.Second
 	// decideWithin is how long other nodes may take to contradict.
 	decideWithin = 3 * time.Second
 )
@@ -108,13 +108,21 @@ func (c *clock) record() string {
 
 // jump returns how far the server's clock has jumped. It is 0 when the nodes' time has followed.
 func (c *clock) jump() time.Duration {
+	_, _, by := c.corrected()
+	return by
+}
+
+// corrected returns the correction in use, the nodes' time, and how far the server's clock is ahead
+// of that.
+func (c *clock) corrected() (k correction, now int64, ahead time.Duration) {
 	r := c.reading.Load()
 	if r == nil || r.correction.by == 0 {
-		return 0
+		return k, 0, 0
 	}
 	at := c.local()
 	server := c.wall + at + r.offset(at)
-	return time.Duration(server - r.correction.apply(server))
+	now = r.correction.apply(server)
+	return r.correction, now, time.Duration(server - now)
 }
 
 // follow notes a measurement, and the record that was stored when it began. It returns the record
@@ -141,7 +149,7 @@ func (c *clock) follow(next reading, stored string) (record string) {
 	}
 	now := last.correction.apply(c.wall + next.at + last.offset(next.at))
 	room := max(int64(stepFrom), last.bound(&next))
-	seen := choice{now: now, server: server, room: room, settled: next.at-c.began >= int64(settled)}
+	seen := choice{now: now, server: server, room: room, mayDeny: next.at-c.began >= int64(denyAfter)}
 	seen.jumped = distance(next.target, last.offset(next.at)) > room
 	next.correction = last.correction.choose(theirs, seen)
 	off := now - next.correction.apply(server)
@@ -161,7 +169,7 @@ type choice struct {
 	now, server int64 // the nodes' time, and the server's
 	room        int64 // how far the nodes' time may be wrong without a jump
 	jumped      bool  // the server's clock or this node's has jumped since the last measurement
-	settled     bool  // this node may contradict others
+	mayDeny     bool  // this node may deny the stored correction
 }
 
 // choose returns the correction that the node should use from now on: its own, the stored one, or a
@@ -178,7 +186,7 @@ func (k correction) choose(stored correction, seen choice) correction {
 			by = 0
 		}
 		return correction{change: next, by: by, until: seen.now + int64(holdJump)}
-	case newer && (stored.denied || !seen.settled):
+	case newer && (stored.denied || !seen.mayDeny):
 		return stored
 	case newer:
 		return correction{change: next, by: k.by, until: k.until, denied: true}
@@ -192,18 +200,17 @@ const jumpFix = "check NTP on the server's machine"
 // jumpText says that the server's clock has jumped. It returns "" if it hasn't, or if the nodes'
 // time has followed.
 func (c *clock) jumpText() string {
-	if c.jump() == 0 {
+	k, now, ahead := c.corrected()
+	if ahead == 0 {
 		return ""
 	}
-	k := c.reading.Load().correction
-	now, _ := c.now()
 	begin := time.Unix(0, k.until)
 	end := begin.Add(time.Duration(k.follows()))
 	var follows string
 	switch {
 	case k.follows() == 0:
 		follows = "time goes on as before, and follows in one step at " + clockTime(begin)
-	case now.Before(begin):
+	case now < k.until:
 		follows = "time goes on as before, and follows slowly from " + clockTime(begin) + " on"
 	default:
 		follows = "time follows slowly until " + clockTime(end)
@@ -214,6 +221,18 @@ func (c *clock) jumpText() string {
 		sign = "+"
 	}
 	return fmt.Sprintf("the server's clock has jumped by %s%s: %s", sign, by, follows)
+}
+
+// foreignRecordFix is what to do about a foreignRecord.
+const foreignRecordFix = "delete it at the server: the nodes store theirs again"
+
+// foreignRecord says that the record of corrections was one of another program in the last minute.
+// It returns "" if it wasn't.
+func (s *server) foreignRecord() string {
+	if !s.recently(&s.clock.foreign) {
+		return ""
+	}
+	return "another program has written the key " + s.keys.clock()
 }
 
 // clockTime formats a time of day for people.

@@ -51,8 +51,8 @@ func (w *clockWorld) look(n *clockNode) {
 	w.record = n.follow(reading{at: at, target: w.now + w.ahead - (n.wall + at), err: 1e6}, w.record)
 }
 
-// jumpOf makes a node's monotonic clock jump. It jumps back only while nobody looks at it, as that of
-// a suspended machine.
+// jumpOf makes a node's monotonic clock jump. It jumps back only while nobody looks at it, as that
+// of a suspended machine.
 func (w *clockWorld) jumpOf(n *clockNode, by int64) {
 	n.ahead += by
 	w.now += max(0, -by)
@@ -148,8 +148,8 @@ func TestClock_JumpsBack(t *testing.T) {
 }
 
 // TestClock_FollowsJump checks that the nodes' time follows a jump that lasts: not for ten minutes,
-// then slowly, at most for a day, or at once if the jump was larger than an hour. It never goes back
-// unless it follows at once. Nodes that start meanwhile agree.
+// then slowly, at most for a day, or at once if the jump was larger than an hour. It never goes
+// back unless it follows at once. Nodes that start meanwhile agree.
 func TestClock_FollowsJump(t *testing.T) {
 	for _, test := range []struct{ jump, after, want time.Duration }{
 		{-45 * time.Second, 10 * time.Minute, 0},
@@ -321,7 +321,7 @@ func TestClock_Jumps(t *testing.T) {
 				if len(w.nodes) < 6 {
 					w.start(0)
 				}
-				w.pass(int(settled/time.Second)+1, back)
+				w.pass(int(denyAfter/time.Second)+1, back)
 			case 4:
 				w.pass(rapid.IntRange(0, 20).Draw(t, "seconds"), back)
 			}

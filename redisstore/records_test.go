@@ -277,6 +277,21 @@ func TestRecords(t *testing.T) {
 			r.must("SET", "cg1:format", "1")
 			must(t, s.beat(t))
 		},
+		"clock foreign": func(t *testing.T, r *redisServer, s recorded) {
+			key := s.Store.server.keys.clock()
+			for _, command := range [][]string{{"RPUSH", key, "1"}, {"SET", key, "garbage"}} {
+				s.Store.server.clock.foreign.Store(0)
+				r.must(command...)
+				must(t, s.Store.server.measureOnce(t.Context()))
+				if want := "another program has written the key " + key + ": delete it at the server: the nodes store theirs again"; s.Health().Problem != want {
+					t.Errorf("%q: %q, want %q", command, s.Health().Problem, want)
+				}
+				if f := wantFinding(t, open(t, r.URL(), Options{}), "clock", Warning, "another program has written the key "+key); f.Fix != foreignRecordFix {
+					t.Errorf("%q: %+v", command, f)
+				}
+				r.must("DEL", key)
+			}
+		},
 		"scratch foreign": func(t *testing.T, r *redisServer, s recorded) {
 			r.must("SET", "cg1:scratch", "garbage")
 			open(t, r.URL(), Options{})

@@ -93,9 +93,9 @@ func (s *Store) exchange(ctx context.Context, guard shared.Guard) {
 	}
 }
 
-// exchangeOnce calls the Guard's Exchange. If that takes longer than alone, a second call shares the
-// work, so that one call can prepare rows while the other waits for the server. From the beginning,
-// it would take processor time from decisions. exchangeOnce measures how long both take.
+// exchangeOnce calls the Guard's Exchange. If that takes longer than alone, a second call shares
+// the work, so that one call can prepare rows while the other waits for the server. From the
+// beginning, it would take processor time from decisions. exchangeOnce measures how long both take.
 func (s *Store) exchangeOnce(ctx context.Context, guard shared.Guard, alone time.Duration) error {
 	var rows atomic.Int64
 	ctx = context.WithValue(ctx, exchangeKey{}, &rows)

@@ -290,12 +290,13 @@ func TestSentinel_OtherClock(t *testing.T) {
 }
 
 // The record of corrections is stored again if it was lost or is an earlier one, and replaced if
-// another program has written it. A key of another type is named. Without room, the nodes go on with
-// their own corrections. Time goes on in all cases.
+// another program has written it. A key of another type is named. Without room, the nodes go on
+// with their own corrections. Time goes on in all cases.
 func TestClock_StoredRecord(t *testing.T) {
 	t.Parallel()
 	r := startSkewed(t)
-	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
+	var log waittest.Output
+	a, b := open(t, r.URL(), Options{Node: "a", Logger: logTo(&log)}), open(t, r.URL(), Options{Node: "b"})
 	run(t, a, &fakeGuard{})
 	run(t, b, &fakeGuard{})
 	const jump = -5 * time.Minute
@@ -337,7 +338,8 @@ func TestClock_StoredRecord(t *testing.T) {
 	eventually(t, "the other program is named", func() bool {
 		r.must("DEL", key)
 		r.do("RPUSH", key, "x") // fails if a node has stored the record meanwhile
-		return strings.Contains(a.Health().Problem, "another program uses keys that begin with cg1") && strings.Contains(b.Health().Problem, "another program")
+		const problem = "another program has written the key cg1:{cg1:epoch}:clock: delete it"
+		return strings.Contains(a.Health().Problem, problem) && strings.Contains(b.Health().Problem, problem) && strings.Contains(log.String(), problem)
 	})
 	for _, s := range []*Store{a, b} {
 		if got := s.Health().Jump; (got - jump).Abs() > tolerance {
@@ -379,7 +381,7 @@ func TestClock_NodeJumps(t *testing.T) {
 	for i := range logs {
 		s := open(t, r.URL(), Options{Node: fmt.Sprint("n", i), Logger: logTo(&logs[i])})
 		s.server.clock.asleep = nil
-		s.server.clock.began -= int64(settled)
+		s.server.clock.began -= int64(denyAfter)
 		run(t, s, &fakeGuard{})
 		stores = append(stores, s)
 	}

@@ -46,8 +46,8 @@ func (n *notices) askForLook(ctx context.Context) {
 }
 
 // checkJump logs a jump of the server's clock and its end, or one of this machine's clock. It heals
-// the rows that a clock that is ahead deletes too early, and does so again each minute, because rows
-// that were written before the jump go on to expire.
+// the rows that a clock that is ahead deletes too early, and does so again each minute, because
+// rows that were written before the jump go on to expire.
 func (n *notices) checkJump(guard shared.Guard) {
 	problem, record := n.server.clock.jumpText(), n.server.clock.record()
 	was, _ := parseCorrection(n.record)
