@@ -111,7 +111,7 @@ func (d *diagnosis) findClock() Finding {
 		direction = "behind"
 	}
 	f := Finding{Name: "clock", Text: fmt.Sprintf("the server's clock is %s %s this machine's, measured to %s", inMicroseconds(offset.Abs()), direction, inMicroseconds(worst))}
-	if text := d.server.foreignRecord(); text != "" {
+	if text := d.server.clock.foreignRecord(d.server.keys.clock()); text != "" {
 		return Finding{Warning, f.Name, text, foreignRecordFix}
 	}
 	if text := d.server.clock.jumpText(); text != "" {

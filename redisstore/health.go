@@ -33,10 +33,10 @@ func (s *Store) Health() shared.Health {
 	if problem := s.registry.refusing.Load(); problem != nil && !slices.Contains(problems, *problem) {
 		problems = append(problems, *problem)
 	}
-	if s.server.recently(&s.misplaced) {
+	if s.recently(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, s.server.options.misplaced())
 	}
-	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.server.recently(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
+	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.recently(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
 		problems = append(problems, s.server.where+": "+problem)
 	}
 	if text := s.server.clock.jumpText(); text != "" {
@@ -48,10 +48,7 @@ func (s *Store) Health() shared.Health {
 }
 
 // recently reports whether something happened in the last minute.
-func (s *server) recently(at *atomic.Int64) bool {
-	last := at.Load()
-	return last != 0 && time.Duration(s.since()-last) < time.Minute
-}
+func (s *Store) recently(at *atomic.Int64) bool { return inLastMinute(at, s.server.since()) }
 
 // lasting returns the problems that stay until somebody changes the configuration, here or at the
 // server.
@@ -65,7 +62,7 @@ func (s *Store) lasting() (problems []string) {
 	if name := s.registry.otherPolicy.Load(); name != nil {
 		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes, with the same key of texts", printable(*name)))
 	}
-	if problem := s.server.foreignRecord(); problem != "" {
+	if problem := s.server.clock.foreignRecord(s.server.keys.clock()); problem != "" {
 		problems = append(problems, problem+": "+foreignRecordFix)
 	}
 	if problem := s.writer.replicas.problem(); problem != "" {

@@ -226,13 +226,13 @@ func (c *clock) jumpText() string {
 // foreignRecordFix is what to do about a foreignRecord.
 const foreignRecordFix = "delete it at the server: the nodes store theirs again"
 
-// foreignRecord says that the record of corrections was one of another program in the last minute.
-// It returns "" if it wasn't.
-func (s *server) foreignRecord() string {
-	if !s.recently(&s.clock.foreign) {
+// foreignRecord says that the record of corrections, which has the key, was one of another program
+// in the last minute. It returns "" if it wasn't.
+func (c *clock) foreignRecord(key string) string {
+	if !inLastMinute(&c.foreign, int64(time.Since(c.origin))) {
 		return ""
 	}
-	return "another program has written the key " + s.keys.clock()
+	return "another program has written the key " + key
 }
 
 // clockTime formats a time of day for people.
