@@ -127,7 +127,7 @@ func TestRegistry_FindNamesake(t *testing.T) {
 // TestReplicas_NextRun checks that what an earlier Run has found doesn't count: swaps wait for the
 // replicas until they have been missing for three heartbeats.
 func TestReplicas_NextRun(t *testing.T) {
-	s := &Store{writer: &writer{replicas: replicas{misses: lastingMisses - 1}}}
+	s := &Store{server: &server{}, writer: &writer{replicas: replicas{misses: lastingMisses - 1}}}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.register(ended, nil)
