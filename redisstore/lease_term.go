@@ -276,7 +276,8 @@ const maxLed = 1 << 53
 const farAhead = time.Minute
 
 // parseLed is the inverse of formatLed. It returns zeros for "", and for what nobody has written,
-// which is then replaced.
+// which is then replaced. A time that is too far ahead isn't used, but the fencing number next to
+// it is: this node's own time may be behind.
 func (l *Leadership) parseLed(text string) (fence, judged int64) {
 	if text == "" {
 		return 0, 0
@@ -284,19 +285,22 @@ func (l *Leadership) parseLed(text string) (fence, judged int64) {
 	first, second, _ := strings.Cut(text, " ")
 	fence, err1 := strconv.ParseInt(first, 10, 64)
 	judged, err2 := strconv.ParseInt(second, 10, 64)
-	latest := cmp.Or(l.judgedWithin(l.times.held+farAhead), maxLed)
-	if err1 != nil || err2 != nil || min(fence, judged) < 0 || fence > maxLed || judged > latest {
-		l.foreign(l.writer.server.keys.led(l.name), text)
+	switch latest := cmp.Or(l.judgedWithin(l.times.held+farAhead), maxLed); {
+	case err1 != nil || err2 != nil || min(fence, judged) < 0 || fence > maxLed:
+		l.foreign(l.writer.server.keys.led(l.name), text, "no node has written this")
 		return 0, 0
+	case judged > latest:
+		l.foreign(l.writer.server.keys.led(l.name), text, "its time is too far ahead of this node's")
+		return fence, 0
 	}
 	return fence, judged
 }
 
-// foreign logs what nobody has written as part of a lease, once.
-func (l *Leadership) foreign(key, text string) {
+// foreign logs once what can't be used as part of a lease.
+func (l *Leadership) foreign(key, text, problem string) {
 	if text == l.seen.foreign {
 		return
 	}
 	l.seen.foreign = text
-	l.writer.server.options.Logger.Warn("redisstore: no node has written this: the next leader replaces it", "key", key, "value", printable(text))
+	l.writer.server.options.Logger.Warn("redisstore: "+problem+": the next leader replaces it", "key", key, "value", printable(text))
 }

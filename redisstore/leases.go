@@ -131,7 +131,7 @@ func (l *Leadership) isHeld(lead string) {
 		}
 	}
 	l.other.Store(nil)
-	l.foreign(l.writer.server.keys.lead(l.name), lead)
+	l.foreign(l.writer.server.keys.lead(l.name), lead, "no node has written this")
 }
 
 // updateHeld corrects the count of leases after this node has tried to take or renew the lease.
