@@ -300,12 +300,9 @@ func TestLead_AwayWithLeader(t *testing.T) {
 // node doesn't begin, and that a new node does, which knows of no leader.
 func TestLead_Refused(t *testing.T) {
 	t.Parallel()
-	const list = "redis.call('DEL', KEYS[1]) redis.call('RPUSH', KEYS[1], 1)"
 	for name, set := range map[string][2][]string{
 		"memory full":              {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
 		"memory full, and expired": {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
-		"another's list":           {{"EVAL", list, "1", "cg1:lead:x"}, {"DEL", "cg1:lead:x"}},
-		"another's list of judged": {{"EVAL", list, "1", "cg1:led:x"}, {"DEL", "cg1:led:x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -328,7 +325,7 @@ func TestLead_Refused(t *testing.T) {
 			}
 			lt.wantAlone(lt.a, 1)
 			lt.wantStandby(lt.b)
-			if name == "memory full, and expired" || name == "another's list" { // the lease isn't there
+			if name == "memory full, and expired" { // the lease isn't there
 				lt.wantAlone(started, 0)
 			} else {
 				lt.wantStandby(started)
@@ -355,6 +352,23 @@ var foreignLeases = map[string][2]string{
 	"the fence too high":  {"c OLD 5", "9223372036854775807 1700000000000"},
 	"negative":            {"c OLD 5", "-5 -5"},
 	"judged too far":      {"c OLD 5", "3 99999999999999"},
+	"a list":              {"list", "1 1700000000000"},
+	"a list of judged":    {"c OLD 5", "list"},
+}
+
+// store stores such contents: nothing for "", and a list for "list".
+func (t *leaseTest) store(stored [2]string) {
+	t.Helper()
+	for i, key := range []string{"cg1:lead:x", "cg1:led:x"} {
+		t.r.must("DEL", key)
+		switch stored[i] {
+		case "":
+		case "list":
+			t.r.must("RPUSH", key, "1")
+		default:
+			t.r.must("SET", key, stored[i])
+		}
+	}
 }
 
 // TestLead_Restored checks that a leader stores its lease again if an older state or something else
@@ -366,11 +380,7 @@ func TestLead_Restored(t *testing.T) {
 			t.Parallel()
 			lt := startLeases(t)
 			lt.a.fence = 7
-			lt.r.must("SET", "cg1:lead:x", stored[0])
-			lt.r.must("SET", "cg1:led:x", stored[1])
-			if stored[0] == "" {
-				lt.r.must("DEL", "cg1:lead:x")
-			}
+			lt.store(stored)
 			lt.step(lt.b, 0)
 			if _, _, ok := lt.b.Leading(); ok {
 				t.Error("both lead")
@@ -392,17 +402,13 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 			t.Parallel()
 			lt := startLeases(t)
 			judged := time.UnixMilli(lt.now.UnixMilli())
-			lt.r.must("SET", "cg1:lead:x", stored[0])
-			lt.r.must("SET", "cg1:led:x", stored[1])
-			if stored[0] == "" {
-				lt.r.must("DEL", "cg1:lead:x")
-			}
+			lt.store(stored)
 			var log waittest.Output
 			lt.b.writer.server.options.Logger = logTo(&log)
 			lt.step(lt.b, 0)
 			lt.step(lt.b, slowLease.expires-time.Second)
 			want, _, _ := strings.Cut(stored[0], " OLD")
-			if stored[0] == "" {
+			if stored[0] == "" || stored[0] == "list" {
 				want = "a" // as before
 			} else if want == "odd" {
 				want = ""
@@ -411,6 +417,9 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 				t.Errorf("leads: %v; the leader is %q, want %q", ok, lt.b.Leader(), want)
 			}
 			lt.step(lt.b, time.Second)
+			if name == "a list" { // it is text since
+				lt.step(lt.b, slowLease.expires)
+			}
 			fence := int64(2)
 			if name == "judged too far" {
 				fence = 4
@@ -421,6 +430,39 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 			if key, _, _ := strings.Cut(stored[1], " "); (key != "1") != strings.Contains(log.String(), "key=cg1:led:x value=") {
 				t.Errorf("logged: %s", log.String())
 			}
+		})
+	}
+}
+
+// TestLead_OtherType checks that of two new nodes one leads, after a while, if the lease is a key of
+// another type.
+func TestLead_OtherType(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{"one server": "redis://", "a Cluster": "redis+cluster://"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lt := &leaseTest{T: t, now: time.Now()}
+			if name == "a Cluster" {
+				lt.r = startCluster(t, 1)[0]
+			} else {
+				lt.r = startRedis(t)
+			}
+			lt.a, lt.b = open(t, url+lt.r.Addr(), Options{Node: "a"}).Lead("x"), open(t, url+lt.r.Addr(), Options{Node: "b"}).Lead("x")
+			lt.a.times, lt.b.times = slowLease, slowLease
+			lt.store([2]string{"list", "list"})
+			for range slowLease.expires / time.Second {
+				for _, l := range []*Leadership{lt.a, lt.b} {
+					lt.step(l, 0)
+					if _, _, ok := l.Leading(); ok {
+						t.Fatal("a node leads at once")
+					}
+				}
+				lt.now = lt.now.Add(time.Second)
+			}
+			lt.step(lt.a, 0)
+			lt.step(lt.b, 0)
+			wantFence(t, lt.a, 1)
+			lt.wantStandby(lt.b)
 		})
 	}
 }

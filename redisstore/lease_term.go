@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redis/rueidis"
 )
 
 // errRepeat means that what is stored isn't what this node expected, because a reply or the
@@ -107,9 +109,17 @@ func (l *Leadership) take(ctx context.Context, began time.Time) error {
 	return l.begin(ctx, began)
 }
 
-// set is compareAndSet for a key of this task.
+// set is compareAndSet for a key of this task. It replaces a key of another type with text, which
+// all nodes then treat like any text that no node has written.
 func (l *Leadership) set(ctx context.Context, key func(string) string, was, is string, expires time.Duration) (string, bool, error) {
-	return l.writer.compareAndSet(ctx, key(l.name), was, is, expires)
+	stored, done, err := l.writer.compareAndSet(ctx, key(l.name), was, is, expires)
+	if !errors.Is(err, errOtherType) {
+		return stored, done, err
+	}
+	_, err = l.writer.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Eval().Script(replaceOtherType).Numkeys(1).Key(key(l.name)).Build()}
+	})
+	return "", false, cmp.Or(err, errRepeat)
 }
 
 // begin stores a higher fencing number after this node has taken the lease, or stored it again.

@@ -12,13 +12,13 @@ import (
 const scanCount = 1000
 
 // readAll returns the values of many keys, in the order of the names. The value of a missing key is
-// empty. So is that of a key of another type, except in a Cluster, where it is an error.
+// empty. So is that of a key of another type.
 func (s *server) readAll(ctx context.Context, names []string, key func(string) string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	inCluster := s.address.kind == cluster
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		all := make([]string, len(names))
 		for i, name := range names {
 			all[i] = key(name)
@@ -33,12 +33,15 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 		return commands
 	})
 	if err != nil {
-		return nil, err
+		return nil, s.unknown(ctx, err)
 	}
 	values := make([]string, len(names))
 	if inCluster {
 		for i, result := range results {
-			if values[i], err = result.ToString(); err != nil && !rueidis.IsRedisNil(err) {
+			switch text, err := result.ToString(); {
+			case err == nil:
+				values[i] = text
+			case !rueidis.IsRedisNil(err) && replyCode(err) != "WRONGTYPE":
 				return nil, s.refused(err)
 			}
 		}

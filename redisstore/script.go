@@ -37,3 +37,11 @@ var swapSHA = func() string {
 	sum := sha1.Sum([]byte(swapScript))
 	return hex.EncodeToString(sum[:])
 }()
+
+// replaceOtherType replaces a key that isn't a string with text. A node may have replaced it
+// meanwhile.
+const replaceOtherType = `local now = redis.pcall('GET', KEYS[1])
+if type(now) == 'table' and string.find(now.err, 'WRONGTYPE', 1, true) then
+  redis.call('SET', KEYS[1], KEYS[1] .. ' had another type')
+end
+return nil`

@@ -154,12 +154,17 @@ func (w *writer) readError(ctx context.Context, c *change, err error, native boo
 	return true
 }
 
+// errOtherType means that a key isn't a string: no node has written it.
+var errOtherType = errors.New("a key has another type")
+
 // refuse returns the error of a change that the server refuses.
 func (w *writer) refuse(err error) error {
-	if replyCode(err) == "WRONGTYPE" {
-		w.foreign.Store(w.server.since())
+	refused := w.server.refuse(err)
+	if replyCode(err) != "WRONGTYPE" {
+		return refused
 	}
-	return w.server.refuse(err)
+	w.foreign.Store(w.server.since())
+	return &storeError{withoutPrefix(refused), []error{errOtherType}}
 }
 
 // accepted notes that the server makes changes, if it has made this one. A change that only
