@@ -30,8 +30,11 @@ var usualLease = leaseTimes{
 //
 // The leader renews the lease each second. It stops leading 5 s after its last attempt began, and
 // another node leads 10 s after it saw the last renewal at the earliest. Both judge by their own
-// monotonic clocks. Check [Leadership.Leading] directly before each action, because the process may
-// have been paused, and let an action take less than 5 s.
+// monotonic clocks. On Linux, these go on while the machine is suspended. Elsewhere, or if a virtual
+// machine is paused, a leader may act for up to 5 s afterwards, or until it reaches the server.
+//
+// Check [Leadership.Leading] directly before each action, because the process may have been paused,
+// and let an action take less than 5 s.
 //
 // While the server is away or refuses changes, nobody can take the lease. So the leader goes on,
 // and so does a node that knows of no other leader, after 5 s. If only this node is cut off,
@@ -82,7 +85,8 @@ func (s *Store) Lead(name string) *Leadership {
 // had the lease. The node leads until the given time, or longer if the lease is renewed; compare it
 // with time.Now.
 func (l *Leadership) Leading() (fence int64, until time.Time, ok bool) {
-	t, f, now := l.current.Load(), l.failure.Load(), time.Now()
+	t, f := l.current.Load(), l.failure.Load()
+	now, slept := l.now()
 	if t != nil {
 		fence, until = t.fence, t.until
 	}
@@ -92,7 +96,14 @@ func (l *Leadership) Leading() (fence int64, until time.Time, ok bool) {
 	if !now.Before(until) {
 		return 0, time.Time{}, false
 	}
-	return fence, until, true
+	return fence, until.Add(-slept), true
+}
+
+// now returns the time on the lease's clock, which is time.Now plus the time for which the machine
+// was suspended.
+func (l *Leadership) now() (now time.Time, slept time.Duration) {
+	now, slept = time.Now(), l.writer.server.clock.wake()
+	return now.Add(slept), slept
 }
 
 // Problem says since when and why the lease can't be taken or renewed. The problem is empty if it
@@ -102,7 +113,7 @@ func (l *Leadership) Problem() (since time.Time, problem string) {
 	if f == nil {
 		return time.Time{}, ""
 	}
-	return f.since, f.problem
+	return f.noticed, f.problem
 }
 
 // Leader returns the name of the node that leads, as this node has last seen it. That is at most a
@@ -148,7 +159,8 @@ func (l *Leadership) Run(ctx context.Context) error {
 		sleep(ctx, l.times.meet)
 	}
 	for ctx.Err() == nil {
-		err := l.step(ctx, time.Now())
+		now, _ := l.now()
+		err := l.step(ctx, now)
 		if errors.Is(err, errRepeat) || l.writer.server.breaker.away.Load() != nil {
 			sleep(ctx, probeEvery) // the lease is renewed as soon as the server is back
 		} else {

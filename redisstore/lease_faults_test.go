@@ -3,6 +3,7 @@ package redisstore
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -216,6 +217,42 @@ func TestLead_SuspendedWhileAway(t *testing.T) {
 	}
 	if fail(slowLease.alone+time.Second) || fail(slowLease.alone/2) || !fail(0) {
 		t.Error("it doesn't act in an outage that lasts")
+	}
+}
+
+// TestLead_Suspended checks that a leader whose machine was suspended stops at once, that a node can
+// lead afterwards, and that all times are by time.Now for the caller.
+func TestLead_Suspended(t *testing.T) {
+	t.Parallel()
+	_, s := startStore(t, Options{})
+	var slept atomic.Int64
+	s.server.clock.asleep = slept.Load
+	times := patientLease
+	times.poll = time.Hour
+	l := runLeads(t, s, times, "x").leaderships[0]
+	leading := func() (left time.Duration, ok bool) {
+		_, until, ok := l.Leading()
+		return time.Until(until), ok
+	}
+	eventually(t, "it leads", func() bool { _, ok := leading(); return ok })
+	slept.Store(int64(times.held - time.Minute))
+	if left, ok := leading(); !ok || left > time.Minute {
+		t.Errorf("leads %v for %v, a minute before the lease's end", ok, left)
+	}
+	slept.Store(int64(times.held))
+	if _, ok := leading(); ok {
+		t.Error("it leads after it was suspended")
+	}
+	l = runLeads(t, s, patientLease, "y").leaderships[0]
+	eventually(t, "another one leads", func() bool { _, ok := leading(); return ok })
+	if left, _ := leading(); left > patientLease.held {
+		t.Errorf("it leads for %v more", left)
+	}
+	l = s.Lead("z")
+	now, _ := l.now()
+	l.fail(now, errRepeat)
+	if since, _ := l.Problem(); time.Until(since) > 0 {
+		t.Errorf("there is a problem since %v", since)
 	}
 }
 

@@ -16,16 +16,18 @@ import (
 // server's data were lost. The next attempt, soon, knows what is stored.
 var errRepeat = errors.New("a reply or data were lost: the next attempt follows")
 
-// term is the time in which a node leads.
+// term is the time in which a node leads. All times of a lease are of Leadership.now, if no comment
+// says otherwise.
 type term struct {
 	fence int64
-	until time.Time // with a monotonic reading
+	until time.Time
 }
 
 // failure is why the lease can't be taken or renewed.
 type failure struct {
 	since   time.Time // when the first of the failed attempts began
-	until   time.Time // how long this node acts after the last one, with a monotonic reading
+	noticed time.Time // when it had failed, by time.Now
+	until   time.Time // how long this node acts after the last one
 	leads   bool      // this node acts without a lease
 	problem string
 }
@@ -67,9 +69,9 @@ func (l *Leadership) acts(now time.Time) bool {
 // that knows of no other leader acts after a while: no other node can take the lease either.
 // Otherwise the other leader goes on.
 func (l *Leadership) fail(began time.Time, err error) {
-	f, last := &failure{since: began, until: began.Add(l.times.held), problem: withoutPrefix(err)}, l.failure.Load()
+	f, last := &failure{since: began, noticed: time.Now(), until: began.Add(l.times.held), problem: withoutPrefix(err)}, l.failure.Load()
 	if last != nil && began.Before(last.until) {
-		f.since = last.since
+		f.since, f.noticed = last.since, last.noticed
 	}
 	if l.current.Load() != nil && !l.acts(began) { // it was suspended
 		l.giveUp()
