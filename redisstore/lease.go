@@ -45,8 +45,10 @@ var usualLease = leaseTimes{
 //
 // If there are several tasks, each node takes its share: the number of tasks divided by the number
 // of nodes that run a Leadership, rounded up. It takes more only if a lease has been free for 4 s.
-// A lease isn't taken away from a node that renews it. The nodes know of each other through
-// [Store.Run].
+// A lease isn't taken away from a node that renews it.
+//
+// Run [Store.Run] too: through it the nodes know of each other, and that the server makes changes
+// again.
 type Leadership struct {
 	leases      *leases
 	writer      *writer

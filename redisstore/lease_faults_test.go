@@ -334,7 +334,8 @@ func TestLead_AwayWithLeader(t *testing.T) {
 }
 
 // TestLead_Refused checks that a leader goes on while the server refuses changes, that the other
-// node doesn't begin, and that a new node does, which knows of no leader.
+// node doesn't begin, and that a new node does, which knows of no leader. All have the problem until
+// the server makes changes.
 func TestLead_Refused(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string][2][]string{
@@ -355,13 +356,17 @@ func TestLead_Refused(t *testing.T) {
 			lt.b.seen.changed = lt.now.Add(-time.Hour)
 			for at := time.Now().Add(-time.Hour); !at.After(time.Now()); at = at.Add(time.Second) {
 				for _, l := range []*Leadership{lt.a, lt.b, started} {
-					if err := l.step(t.Context(), at); err == nil && l == lt.a {
-						t.Fatal("the change isn't refused")
+					_, before := l.Problem()
+					if err := l.step(t.Context(), at); err == nil && (l == lt.a || before != "") {
+						t.Fatalf("node %s: the change isn't refused; the problem was %q", l.holder[:1], before)
 					}
 				}
 			}
 			lt.wantAlone(lt.a, 1)
 			lt.wantStandby(lt.b)
+			if _, problem := lt.b.Problem(); problem == "" {
+				t.Error("the other node has no problem")
+			}
 			if name == "memory full, and expired" { // the lease isn't there
 				lt.wantAlone(started, 0)
 			} else {
@@ -369,10 +374,19 @@ func TestLead_Refused(t *testing.T) {
 			}
 			lt.r.must(ended...)
 			lt.now = time.Now()
-			lt.step(lt.a, 0)
-			if _, problem := lt.a.Problem(); problem != "" {
-				t.Errorf("afterwards: %s", problem)
+			first, second := lt.a, lt.b // b sees the renewal
+			if name == "memory full, and expired" {
+				lt.b.writer.server.writes() // a heartbeat finds it out
+				first, second = lt.b, lt.a
 			}
+			lt.b.seen.changed = lt.now.Add(-time.Second)           // of an earlier look
+			for i, l := range []*Leadership{first, second, lt.b} { // the last look sees no renewal
+				lt.step(l, time.Duration(i)*time.Second)
+				if _, problem := l.Problem(); problem != "" {
+					t.Errorf("node %s afterwards: %s", l.holder[:1], problem)
+				}
+			}
+			lt.wantStandby(lt.b)
 			if _, _, ok := lt.a.Leading(); !ok {
 				t.Error("it doesn't lead")
 			}

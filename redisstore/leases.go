@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -95,7 +96,10 @@ func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free
 	s.looked, s.lead, s.led = true, lead, led
 	if !s.changed.IsZero() && now.Sub(s.changed) < l.times.expires && !s.released {
 		l.freeSince = time.Time{}
-		return "", false, nil
+		if refused := server.refusing.Load(); refused != nil && refused.noWrites && s.changed != now && l.failure.Load() != nil {
+			err = errors.New(refused.problem) // taking the lease would fail again
+		}
+		return "", false, err
 	}
 	if s.released {
 		l.other.Store(nil)

@@ -116,13 +116,15 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 	if r.server.evicting.Load() != nil || r.beats%evictionBeats == 0 && !r.server.known.Load().noInfo {
 		r.server.checkEviction(ctx)
 	}
+	if results[0].Error() == nil {
+		r.server.writes()
+	}
 	for _, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
 			return r.notListed(ctx, err)
 		}
 	}
 	r.refusing.Store(nil)
-	r.server.writes()
 	if epoch, _ := results[2].ToString(); epoch != r.server.known.Load().epoch {
 		if err := r.server.examine(ctx); err != nil {
 			return r.notListed(ctx, err)
