@@ -20,7 +20,8 @@ type leaseTest struct {
 	now  time.Time
 }
 
-// slowLease has times that are so long that no machine is too slow for them.
+// slowLease has times that are so long that no machine is too slow for them. All tests use it if
+// they don't set others.
 var slowLease = func() leaseTimes {
 	const slower = 60
 	u := usualLease
@@ -34,7 +35,6 @@ func startLeases(t *testing.T, opts ...string) *leaseTest {
 	lt := &leaseTest{T: t, r: r, now: time.Now()}
 	for i, l := range []**Leadership{&lt.a, &lt.b} {
 		*l = open(t, r.URL(), Options{Node: string(rune('a' + i))}).Lead("x")
-		(*l).times = slowLease
 		(*l).SetJudgedUntil(lt.now)
 	}
 	lt.step(lt.a, 0)
@@ -285,7 +285,6 @@ func TestLead_AwayFromTheStart(t *testing.T) {
 	r.Kill()
 	lt := &leaseTest{T: t, r: r}
 	lt.a, lt.b = open(t, r.URL(), Options{Node: "a"}).Lead("x"), open(t, r.URL(), Options{Node: "b"}).Lead("x")
-	lt.a.times, lt.b.times = slowLease, slowLease
 	judged := time.UnixMilli(1_700_000_000_000)
 	lt.a.seen.judged = judged.UnixMilli()
 	lt.a.leases.candidates.Store(2) // so that it has its part already
@@ -347,7 +346,6 @@ func TestLead_Refused(t *testing.T) {
 			lt := startLeases(t)
 			refused, ended := set[0], set[1]
 			started := open(t, lt.r.URL(), Options{}).Lead("x")
-			started.times = slowLease
 			if name == "memory full, and expired" {
 				lt.r.must("DEL", "cg1:lead:x")
 			}
@@ -499,7 +497,6 @@ func TestLead_OtherType(t *testing.T) {
 				lt.r = startRedis(t)
 			}
 			lt.a, lt.b = open(t, url+lt.r.Addr(), Options{Node: "a"}).Lead("x"), open(t, url+lt.r.Addr(), Options{Node: "b"}).Lead("x")
-			lt.a.times, lt.b.times = slowLease, slowLease
 			lt.store([2]string{"list", "list"})
 			for range slowLease.expires / time.Second {
 				for _, l := range []*Leadership{lt.a, lt.b} {

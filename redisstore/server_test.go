@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	usualLease.attempt = time.Hour // however slow the machine is
+	usualLease = slowLease
 	// A client of a Cluster waits for a second before it looks at the shards again, and for five
 	// before it closes connections to former shards, even if closed.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"),
