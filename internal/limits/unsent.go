@@ -30,15 +30,15 @@ type Unsent struct {
 	Strikes  bool // Row has strikes that weren't sent yet
 }
 
-// TakeUnsent passes what users have spent since the last call to put, one shard at a time. put is
-// called without a lock, and may not keep the slice.
-func (t *Table) TakeUnsent(put func([]Unsent)) {
-	var some []Unsent
-	for s := t.lockFrom(0); s != nil; s = t.lockFrom(s.end()) {
-		some = s.takeAllUnsent(some[:0])
-		s.mu.Unlock()
-		put(some)
+// TakeUnsent appends what the users of a shard have spent since the last call. The first shard is 0;
+// next is negative after the last one.
+func (t *Table) TakeUnsent(shard int, unsent []Unsent) (all []Unsent, next int) {
+	s := t.lockFrom(shard)
+	if s == nil {
+		return unsent, -1
 	}
+	defer s.mu.Unlock()
+	return s.takeAllUnsent(unsent), s.end()
 }
 
 // takeAllUnsent appends what the shard's rows have that wasn't sent yet.

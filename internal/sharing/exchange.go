@@ -4,21 +4,73 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/shared"
 )
 
 // Exchange writes what is pending, and reads what other nodes have changed. It returns the first
-// error.
+// error. A row that can't be swapped stays as it is, and doesn't keep others from being swapped.
+// Concurrent calls share the work.
 func (s *Rows) Exchange(ctx context.Context) error {
+	e := exchange{Rows: s, ctx: ctx}
+	defer func() { unpin(e.pinned) }() // if the store panics
 	if !s.exact {
 		if err := s.listOverrides(ctx); err != nil {
 			return err
 		}
-		s.collect()
+		s.tables.EachTable(e.collect)
 	}
-	return s.reconcile(ctx)
+	for range s.known.stripes {
+		e.pinned = s.known.stripes[s.reconciled.Add(1)%stripeCount].pinDue(e.pinned)
+		e.reconcile(rowsAtOnce)
+	}
+	e.reconcile(1)
+	return cmp.Or(e.err, ctx.Err())
+}
+
+// exchange is one call of Exchange.
+type exchange struct {
+	*Rows
+	ctx    context.Context
+	pinned []*knownRow // to reconcile
+	unsent []limits.Unsent
+	err    error // the first
+	away   bool  // the store was, so nothing more is tried
+}
+
+// collect marks as pending what was spent in a table since the last call, and reconciles these rows
+// while they are in the processor's cache.
+func (e *exchange) collect(channelID string, table *limits.Table) {
+	for shard := 0; shard >= 0; {
+		shard = e.collectShard(channelID, table, shard)
+		e.reconcile(rowsAtOnce)
+	}
+}
+
+// collectShard is collect for a shard of the table. It returns the next shard, as TakeUnsent does.
+func (e *exchange) collectShard(channelID string, table *limits.Table, shard int) (next int) {
+	e.collecting.Lock()
+	defer e.collecting.Unlock()
+	e.unsent, next = table.TakeUnsent(shard, e.unsent[:0])
+	for i := range e.unsent {
+		e.pinned = e.addUnsent(e.pinned, Key{channelID, e.unsent[i].User}, &e.unsent[i])
+	}
+	return next
+}
+
+// reconcile reconciles the pinned rows, if there are at least so many.
+func (e *exchange) reconcile(least int) {
+	for len(e.pinned) >= least {
+		rows := e.pinned[:min(len(e.pinned), rowsAtOnce)]
+		if !e.away && e.ctx.Err() == nil {
+			err := e.reconcileRows(e.ctx, rows)
+			e.err, e.away = cmp.Or(e.err, err), errors.Is(err, shared.ErrAway)
+		}
+		unpin(rows)
+		e.pinned = slices.Delete(e.pinned, 0, len(rows))
+	}
 }
 
 // listOverrides makes the next reconcile read the rows with an override, once for each channel. It
@@ -44,22 +96,9 @@ func (s *Rows) listOverrides(ctx context.Context) (err error) {
 // next Exchange still writes it.
 func (s *Rows) Forget(channelID string, unsent []limits.Unsent) {
 	for _, u := range unsent {
-		s.addUnsent(Key{channelID, u.User}, u)
+		unpin(s.addUnsent(nil, Key{channelID, u.User}, &u))
 	}
 	s.listed.Delete(channelID)
-}
-
-// collect marks as pending what was spent in the tables since the last call.
-func (s *Rows) collect() {
-	s.collecting.Lock()
-	defer s.collecting.Unlock()
-	s.tables.EachTable(func(channelID string, table *limits.Table) {
-		table.TakeUnsent(func(unsent []limits.Unsent) {
-			for _, u := range unsent {
-				s.addUnsent(Key{channelID, u.User}, u)
-			}
-		})
-	})
 }
 
 // collectRow is collect for one row.
@@ -71,17 +110,22 @@ func (s *Rows) collectRow(key Key) {
 		s.collecting.Lock()
 		defer s.collecting.Unlock()
 		if u, ok := table.TakeUnsentOf(key.UserID); ok {
-			s.addUnsent(key, u)
+			unpin(s.addUnsent(nil, key, &u))
 		}
 	}
 }
 
-// addUnsent marks as pending what was spent in a table.
-func (s *Rows) addUnsent(key Key, u limits.Unsent) {
+// addUnsent marks as pending what was spent in a table. If the row isn't in use, addUnsent pins and
+// appends it.
+func (s *Rows) addUnsent(rows []*knownRow, key Key, u *limits.Unsent) []*knownRow {
 	t := s.known.stripe(key)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := t.get(key)
+	if k.pins == 0 {
+		t.pin(k)
+		rows = append(rows, k)
+	}
 	k.version++
 	k.local, k.on = u.Row, u.Imported
 	if !u.IsZero() {
@@ -91,7 +135,7 @@ func (s *Rows) addUnsent(key Key, u limits.Unsent) {
 	if u.Strikes {
 		k.strikes = u.Row
 	}
-	t.place(k)
+	return rows
 }
 
 // importRow copies a row that was swapped to its table. imported is the ID of the row that the
@@ -110,32 +154,6 @@ func (s *Rows) importRow(r *rowDraft, row *limits.Row, imported uint64, owes deb
 	}
 	// The bytes were readable before. A table that was closed has nothing to decide any more.
 	_ = table.Import(key.UserID, row, now)
-}
-
-// reconcile swaps the rows in which something is pending or which are due. A row that can't be
-// swapped stays as it is, and doesn't keep others from being swapped. reconcile returns the first
-// error.
-func (s *Rows) reconcile(ctx context.Context) (err error) {
-	away := false
-	var rows []*knownRow
-	defer func() { unpin(rows) }()
-	reconcile := func(n int) {
-		if !away && ctx.Err() == nil {
-			failed := s.reconcileRows(ctx, rows[:n])
-			err, away = cmp.Or(err, failed), errors.Is(failed, shared.ErrAway)
-		}
-		unpin(rows[:n])
-		rows = rows[n:]
-	}
-	for range s.known.stripes {
-		// Concurrent calls take different stripes at a time. pinDue gives a row to only one call.
-		rows = s.known.stripes[s.reconciled.Add(1)%stripeCount].pinDue(rows)
-		for len(rows) >= rowsAtOnce {
-			reconcile(rowsAtOnce)
-		}
-	}
-	reconcile(len(rows))
-	return cmp.Or(err, ctx.Err())
 }
 
 // rowsAtOnce is the maximum number of rows written in one round trip.

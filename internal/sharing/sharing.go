@@ -35,7 +35,7 @@ type Rows struct {
 	// collecting is locked while what tables have unsent becomes pending in rows, and locked for
 	// reading while a row is imported into its table with everything that is pending.
 	collecting sync.RWMutex
-	reconciled atomic.Uint32 // stripes that reconcile has begun with
+	reconciled atomic.Uint32 // stripes that Exchange has begun with
 }
 
 // Tables are the Guard's tables of rows, and the limits of its channels.
