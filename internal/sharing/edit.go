@@ -15,7 +15,7 @@ import (
 // the context ends first, the error wraps the context's. The change may then have been made only if
 // the error wraps shared.ErrUnconfirmed, too.
 func (s *Rows) Edit(ctx context.Context, key Key, edit func(*limits.Draft) error) (ok bool, err error) {
-	ref, ok := s.ref(key)
+	ref, ok := s.ref(key, s.Now())
 	if !ok {
 		return false, nil
 	}
@@ -75,7 +75,7 @@ func (s *Rows) Explain(ctx context.Context, c *Channel, user User, q *limits.Req
 // Override returns the override in the row of a key. ok is false if there are no limits for the
 // key. If there is an error, it returns the override that is known without the store.
 func (s *Rows) Override(ctx context.Context, key Key, at int64) (own limits.Own, ok bool, err error) {
-	ref, ok := s.ref(key)
+	ref, ok := s.ref(key, s.Now())
 	if !ok {
 		return own, false, nil
 	}
@@ -96,12 +96,12 @@ func (s *Rows) Overrides(ctx context.Context, channelID string, at int64) (map[s
 	if err != nil {
 		return s.known.overrides(channelID, at), withContext(ctx, err)
 	}
-	owns := make(map[string]limits.Own, len(users))
+	owns, now := make(map[string]limits.Own, len(users)), s.Now()
 	for users := range slices.Chunk(users, rowsAtOnce) {
 		found := make([]limits.Own, len(users))
 		requests := make([]*request, 0, len(users))
 		for i, user := range users {
-			if ref, ok := s.ref(Key{channelID, user}); ok {
+			if ref, ok := s.ref(Key{channelID, user}, now); ok {
 				requests = append(requests, readOverride(ref, at, &found[i]))
 			}
 		}

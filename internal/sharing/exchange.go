@@ -162,10 +162,10 @@ const rowsAtOnce = 256
 // reconcileRows swaps some rows, and returns the first error.
 func (s *Rows) reconcileRows(ctx context.Context, rows []*knownRow) (err error) {
 	requests := make([]*request, 0, len(rows))
-	loss := s.lost.Load()
-	settling := s.isSettling(loss, s.Now().UnixNano())
+	loss, now := s.lost.Load(), s.Now()
+	settling := s.isSettling(loss, now.UnixNano())
 	for _, k := range rows {
-		if ref, ok := s.ref(k.key); !ok { // there are no such limits any more
+		if ref, ok := s.ref(k.key, now); !ok { // there are no such limits any more
 			k.drop()
 		} else if !settling || k.restoredAfter() != loss {
 			requests = append(requests, newReconcile(k, ref))

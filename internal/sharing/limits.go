@@ -179,16 +179,16 @@ func (s *scopes) refs(refs []rowRef, c *Channel, user User) []rowRef {
 	return refs
 }
 
-// ref returns the row of a key. It returns false if there are no limits for the key any more, or if
-// the channel ID isn't valid.
-func (s *Rows) ref(key Key) (rowRef, bool) {
+// ref returns the row of a key at the current time. It returns false if there are no limits for the
+// key any more, or if the channel ID isn't valid.
+func (s *Rows) ref(key Key, now time.Time) (rowRef, bool) {
 	var c *Channel
 	scope := s.scopes.everywhere.Load()
 	switch {
 	case key == Key{}:
 		scope = s.scopes.overall.Load()
 	case key.ChannelID != "":
-		if c = s.tables.Shared(key.ChannelID, s.Now()); c == nil { // not a valid ID
+		if c = s.tables.Shared(key.ChannelID, now); c == nil { // not a valid ID
 			return rowRef{}, false
 		}
 		switch {
