@@ -212,6 +212,32 @@ func TestShared_FirstRefusalIsOneRoundTrip(t *testing.T) {
 	}
 }
 
+// A refusal that changes no row is no swap that may have happened. If its reply is lost while
+// another node writes, the message is decided again.
+func TestShared_RefusalWithLostReply(t *testing.T) {
+	server, now := newFakeServer(), sharedStart
+	clock := func() time.Time { return now }
+	policy := dayOnly()
+	policy.Penalties.StrikeEvery = time.Hour // or the second refusal would write a strike
+	_, a := server.connect(policy, clock)
+	node, b := server.connect(policy, clock)
+	send(t, a, 300)
+	check(t, b, "7")
+	now = now.Add(11 * time.Second) // the row is asked for again
+	node.after = func() error {
+		node.after = nil
+		_, err := a.Grant(t.Context(), seven, "", 5)
+		must(t, err)
+		return errOvertaken
+	}
+	if v := check(t, b, "7"); !v.Allowed || v.Degraded || node.after != nil {
+		t.Errorf("%+v, want a message of the grant", v)
+	}
+	if got := b.Shared().Counts().Assumed; got != 0 {
+		t.Errorf("%d swaps are assumed", got)
+	}
+}
+
 // onceThen returns a function that calls f the first time. Its error is only f's if f fails.
 func onceThen(f func() error) func() error {
 	var once sync.Once
