@@ -199,9 +199,7 @@ func TestSentinel(t *testing.T) {
 		t.Error(h.Problem) // the replica confirms
 	}
 	before := guard.count(allRows)
-	eventually(t, "the Sentinel promotes the replica", func() bool {
-		return watcher.do("SENTINEL", "FAILOVER", "main").Error() == nil
-	})
+	failOver(watcher, first, second)
 	tries := 0
 	eventually(t, "the store uses the new primary", func() bool {
 		if !strings.Contains(second.text("INFO", "replication"), "role:master") {

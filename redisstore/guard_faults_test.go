@@ -138,9 +138,9 @@ var outages = []struct {
 	},
 	{
 		"primary killed", "Sentinel",
-		func(o *group) { o.servers[0].Kill() },
-		func(*group) {},
-		nil, false, // the Sentinels may need longer than the timeout
+		func(o *group) { o.servers[0].Kill(); o.goAway(o.nodes) },
+		func(o *group) { failOver(o.watcher, o.servers[0], o.servers[1]) },
+		func(int) bool { return true }, false,
 	},
 }
 

@@ -159,9 +159,6 @@ func TestGuards_Scenes(t *testing.T) {
 		t.Run(fmt.Sprintf("%s, %s, %s, %d nodes", d.name, s.where, s.policy, s.nodes), func(t *testing.T) {
 			t.Parallel()
 			p := places[s.where](t)
-			if p.watcher != nil { // however slow the machine is
-				p.watcher.must("SENTINEL", "SET", "main", "down-after-milliseconds", "600000")
-			}
 			var opts Options
 			if s.where == "Cluster" && s.policy == "scopes" {
 				opts.Placement = PlaceTogether

@@ -45,14 +45,24 @@ func startRedis(t testing.TB, args ...string) *redisServer {
 }
 
 // startSentinel starts a Sentinel that watches a primary under the name main, with further lines of
-// its configuration.
+// its configuration. It makes no failover by itself, however slow the machine is.
 func startSentinel(t testing.TB, primary *redisServer, lines ...string) *redisServer {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
-	text := fmt.Sprintf("sentinel monitor main 127.0.0.1 %d 1\nsentinel down-after-milliseconds main 1000\nsentinel failover-timeout main 5000\n", primary.Port)
+	text := fmt.Sprintf("sentinel monitor main 127.0.0.1 %d 1\nsentinel down-after-milliseconds main 600000\n", primary.Port)
 	text += strings.Join(lines, "\n") + "\n"
 	must(t, os.WriteFile(file, []byte(text), 0o600))
 	return startServer(t, "redis-server", file, "--sentinel")
+}
+
+// failOver makes a replica the primary, as a Sentinel does. It doesn't wait for the Sentinel's own
+// timers: if the machine is slow, a Sentinel does nothing for 30 s. The old primary may be killed.
+func failOver(watcher, from, to *redisServer) {
+	watcher.must("SENTINEL", "REMOVE", "main")
+	to.must("REPLICAOF", "NO", "ONE")
+	watcher.must("SENTINEL", "MONITOR", "main", "127.0.0.1", fmt.Sprint(to.Port), "1")
+	from.text("REPLICAOF", "127.0.0.1", fmt.Sprint(to.Port))
+	from.text("CLIENT", "KILL", "TYPE", "normal")
 }
 
 func startServer(t testing.TB, binary string, args ...string) *redisServer {

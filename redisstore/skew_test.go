@@ -286,9 +286,7 @@ func TestSentinel_OtherClock(t *testing.T) {
 	policy := enforced(chatguard.DailyWindowLimit("daily", 3))
 	g := &nodeGroup{nodes: startNodes(t, "redis+sentinel://"+watcher.Addr()+"/main", 2, policy, Options{}, shared.Exact), alone: alone(t, policy)}
 	g.round(t, "before", 0)
-	eventually(t, "the Sentinel promotes the replica", func() bool {
-		return watcher.do("SENTINEL", "FAILOVER", "main").Error() == nil
-	})
+	failOver(watcher, first, second.redisServer)
 	for _, n := range g.nodes {
 		eventually(t, "the node sees the other clock", func() bool { return (n.store.Health().Jump - ahead).Abs() < tolerance })
 	}
