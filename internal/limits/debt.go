@@ -28,7 +28,7 @@ func overdrawDebt(r *Rule, state []uint64, at, n int64) {
 
 func addDebt(_ *Rule, state, other []uint64, at int64) {
 	if more := int64(other[0]) - at; more > 0 {
-		state[0] = uint64(min(max(at, int64(state[0]))+more, MaxTime-1))
+		state[0] = uint64(at + addCapped(max(0, int64(state[0])-at), more, MaxTime-1))
 	}
 }
 

@@ -313,12 +313,13 @@ func TestReadRow_Refused(t *testing.T) {
 		t.Errorf("a row of version 9: %v, want ErrRowVersion", err)
 	}
 	for name, data := range map[string][]byte{
-		"one byte":   good[:1],
-		"cut short":  good[:len(good)-1],
-		"with rest":  append(slices.Clone(good), 0),
-		"version 0":  append([]byte{0}, good[1:]...),
-		"text":       []byte("hello"),
-		"very large": make([]byte, MaxRowBytes+1),
+		"one byte":                         good[:1],
+		"cut short":                        good[:len(good)-1],
+		"with rest":                        append(slices.Clone(good), 0),
+		"version 0":                        append([]byte{0}, good[1:]...),
+		"text":                             []byte("hello"),
+		"very large":                       make([]byte, MaxRowBytes+1),
+		"a number that writes can't reach": NewDraft(set, mustRead(t, set, good), nanos(0)).Row(Stamp{Seq: maxSeq + 1}, nanos(0)).Bytes(),
 	} {
 		if _, err := ReadRow(set, 0, data); err == nil {
 			t.Errorf("%s: no error", name)
@@ -326,13 +327,18 @@ func TestReadRow_Refused(t *testing.T) {
 	}
 }
 
-func FuzzReadRow(f *testing.F) {
+// fuzzedSet returns a set with all algorithms.
+func fuzzedSet(f *testing.F) *Set {
 	limits := append(sevenLimits(), cascadeLimit(3, 4*time.Second, 2, 20*time.Second), window("sliding-window", 5, time.Minute).withSlices(6).withName("sliced"))
 	sets, err := Compile(limits, testRoles, Strikes{Every: time.Second, Forget: time.Minute})
 	if err != nil {
 		f.Fatal(err)
 	}
-	set := sets[PerUser]
+	return sets[PerUser]
+}
+
+func FuzzReadRow(f *testing.F) {
+	set := fuzzedSet(f)
 	d := NewDraft(set, nil, nanos(0))
 	d.Spend(Spent{At: nanos(0), N: 4})
 	f.Add(d.Row(Stamp{Seq: 1}, nanos(0)).Bytes())

@@ -115,7 +115,7 @@ func (in *rowReader) header(list *RoleList) (h rowHeader, err error) {
 func (in *rowReader) mark() uint16 { return uint16(in.byte()) | uint16(in.byte())<<8 }
 
 func (in *rowReader) writes() (w Writes) {
-	w.Seq, w.Writer = in.number(math.MaxInt64), in.word()
+	w.Seq, w.Writer = in.number(maxSeq), in.word()
 	later := w.Seq
 	for i := range in.number(uint64(len(w.before))) {
 		w.before[i].mark = in.mark()
@@ -128,7 +128,7 @@ func (in *rowReader) writes() (w Writes) {
 // turns reads the writes in a row before version 5. It had up to four turns, each of which is
 // successive writes by one writer, with the number of these.
 func (in *rowReader) turns() (w Writes) {
-	w.Seq, w.Writer = in.number(math.MaxInt64), in.word()
+	w.Seq, w.Writer = in.number(maxSeq), in.word()
 	seq := w.Seq - min(w.Seq, in.number(math.MaxUint32))
 	known := 0
 	for range in.number(3) {

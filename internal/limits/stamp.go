@@ -12,6 +12,10 @@ type Stamp struct {
 	Writer uint32 // random, for each process
 }
 
+// maxSeq is the highest Seq that a row may have. Writes never reach it, so a row with a higher one
+// was written by another program: it can't be read, and each node decides by itself.
+const maxSeq = 1 << 62
+
 // ID returns the stamp as a number, which is practically unique; 0 for the zero value.
 func (s Stamp) ID() uint64 { return uint64(s.Writer)<<32 | s.Seq&math.MaxUint32 }
 
