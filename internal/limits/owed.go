@@ -172,12 +172,50 @@ func (d *Draft) add(other, least *Draft, of Roles, zone *Timezone, at int64) (ov
 	return overdrawn
 }
 
-// Join adds the usage of a row that another node has begun, because the store had lost this one.
+// Join adds a row that another node has begun, because the store had lost this one. A change by
+// hand in that row was made after the loss, so its override is in force, and its grants are added.
+// Strikes of both rows count. The row doesn't tell that usage was reset in it, an override removed,
+// or a strike pardoned that only the lost row has; so these come back. The same goes for usage of
+// limits that this node doesn't have: that of the lost row counts.
 func (d *Draft) Join(begun *Row, at int64) {
 	other := NewDraft(d.set.origin(), begun, at)
+	switch own := begun.OwnAt(at); {
+	case !own.IsZero():
+		d.setOwn(own, at)
+	case d.personal != nil && !d.personal.IsZero():
+		other.setOwn(d.personal.Own, at)
+	}
 	d.add(other, nil, Roles{other.set.roles, other.set.rolesOf(other.row)}, nil, at)
+	if p := begun.personal; p != nil {
+		for _, g := range p.grants {
+			d.personalRecord().addGrant(g)
+		}
+		if len(p.pardoned) > 0 {
+			own := d.personalRecord()
+			own.pardoned = slices.Clone(lastN(slices.Concat(own.pardoned, p.pardoned), remembered))
+		}
+	}
+	d.addStrikes(begun)
 	d.note(begun.lastUse(), begun.era.spent)
-	d.joined = begun
+	if late := begun.era.lateSince(0); late != Never {
+		d.late = max(1, late)
+	}
+	d.joined, d.changed = begun, true
+}
+
+// addStrikes adds the strikes of another row. Strikes that had lapsed before it was struck don't
+// count.
+func (d *Draft) addStrikes(of *Row) {
+	more, struckAt := strikeCount(of.words), int64(of.words[wordStrikeAt])
+	if more > 0 {
+		had, _ := d.set.countStrikes(d.row, struckAt)
+		if had == 0 {
+			setSeries(d.row, seriesOf(of.words))
+		}
+		setStrikeCount(d.row, min(had+more, maxStrikes))
+	}
+	d.row[wordStrikeAt] = max(d.row[wordStrikeAt], of.words[wordStrikeAt])
+	d.row[wordSilentUntil] = max(d.row[wordSilentUntil], of.words[wordSilentUntil])
 }
 
 // Adopt replaces the draft's contents by a row that was decided without the store, based on the
