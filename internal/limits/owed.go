@@ -38,6 +38,11 @@ type Owed struct {
 // at least the sum of both. It is also certain how much everyone together has spent since a time:
 // the usage is at least that of a user who has spent everything of the others at that time. This is
 // the exact usage of a user who has always sent what the limits allow.
+//
+// Two things are weaker. A row that was written before version 5 doesn't tell how much was spent
+// since a time, so only the sum of both counts. And where a user window begins depends on every
+// message. A user whom one node would have refused nothing can be refused if the user has sent more
+// than the window allows within a period of its length, across the end of a window.
 func (d *Draft) Owe(o Owed, at int64) (overdrawn int64) {
 	others, known := d.spentByOthers(&o)
 	if known && others == 0 {

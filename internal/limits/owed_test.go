@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -96,6 +97,74 @@ func TestJoin_LateMessages(t *testing.T) {
 	d.Owe(Owed{Since: lost, Spent: []Spent{{At: nanos(131), N: 1}}}, nanos(131))
 	if got := d.levels(nanos(131))[0].used; got != 2 {
 		t.Errorf("%d messages count, want the two that haven't been regained", got)
+	}
+}
+
+// Rows that were written before version 5 have no era. A user who stays below the limit isn't
+// refused after an outage during which such a row was known. With a user window, such a user sends
+// at most as much in any period of its length.
+func TestOwe_RowsWithoutEra(t *testing.T) {
+	withoutEra := func(row *Row) *Row {
+		row.era = era{}
+		row = mustRead(t, row.set, row.append(nil, row.until))
+		if row.era != (era{}) {
+			t.Fatalf("a row without an era has %+v", row.era)
+		}
+		return row
+	}
+	for _, limit := range append(sevenLimits(), cascadeLimit(3, 4*time.Second, 2, 20*time.Second)) {
+		set := mustSet(t, limit)
+		refused := 0
+		for seed := range uint64(200) {
+			random := rand.New(rand.NewPCG(seed, 38))
+			ideal := NewDraft(set, nil, nanos(0))
+			ideal.judge(nanos(0), 1)
+			first := NewDraft(set, nil, nanos(0))
+			first.judge(nanos(0), 1)
+			since := withoutEra(first.Row(Stamp{Seq: 1, Writer: 7}, nanos(0)))
+			stored, now := since, int64(nanos(0))
+			var spent []Spent
+			sent := []int64{now}
+			allowed := func(at int64) bool {
+				if n := int(ideal.set.rules[0].capacity); limit.Algorithm == "user-window" && len(sent) >= n && at-sent[len(sent)-n] < int64(limit.Every) {
+					return false
+				}
+				ok := ideal.judge(at, 1).Allowed
+				if ok {
+					sent = append(sent, at)
+				}
+				return ok
+			}
+			for seq := uint64(2); seq < 30; seq++ {
+				now += 1 + random.Int64N(40e9)
+				if !allowed(now) {
+					continue
+				}
+				if random.IntN(2) == 0 {
+					spent = append(spent, Spent{At: now, N: 1})
+					continue
+				}
+				d := NewDraft(set, stored, now)
+				d.Spend(Spent{At: now, N: 1})
+				stored = mustRead(t, set, d.Row(Stamp{Seq: seq, Writer: 9}, now).Bytes())
+			}
+			if len(spent) == 0 {
+				continue
+			}
+			d := NewDraft(set, stored, now)
+			d.Owe(Owed{Since: since, Spent: spent}, now)
+			for range 4 {
+				if now += 1 + random.Int64N(10e9); allowed(now) {
+					if !d.Copy().judge(now, 1).Allowed {
+						refused++
+					}
+					d.Spend(Spent{At: now, N: 1})
+				}
+			}
+		}
+		if refused > 0 {
+			t.Errorf("%s: %d messages of users below the limit are refused", limit.Algorithm, refused)
+		}
 	}
 }
 

@@ -87,7 +87,9 @@ func (w Writes) join(other Writes) Writes {
 }
 
 // Include reports whether the write with a stamp is among the writes of the row. known is false if
-// the row has forgotten the writer, because there were too many others since.
+// the row has forgotten the writer, because there were too many others since. A node that restores
+// a lost row forgets its tries to write it: the store has lost these, and Include would return true
+// for them, because the restored row has a higher number.
 func (w Writes) Include(stamp Stamp) (included, known bool) {
 	switch {
 	case w.Seq < stamp.Seq:
