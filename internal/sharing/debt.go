@@ -60,8 +60,12 @@ func (d *debt) spend(at int, on *limits.Row, spent ...limits.Spent) {
 }
 
 // compact merges messages, if there are too many: those with the least time between them that are
-// in the same tries. There are such messages, because there are fewer tries than messages.
+// in the same tries. There are such messages, because there are fewer tries than messages. Only
+// compact changes spent in place, so it copies spent first.
 func (d *debt) compact() {
+	if len(d.spent) > maxSpent {
+		d.spent = slices.Clone(d.spent)
+	}
 	for len(d.spent) > maxSpent {
 		first, least := 0, int64(-1)
 		for i := range len(d.spent) - 1 {
