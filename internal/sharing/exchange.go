@@ -15,7 +15,7 @@ import (
 // Concurrent calls share the work.
 func (s *Rows) Exchange(ctx context.Context) error {
 	e := exchange{Rows: s, ctx: ctx}
-	defer func() { unpin(e.pinned) }() // if the store panics
+	defer func() { unpin(e.failed); unpin(e.pinned) }() // e.pinned if the store panics
 	if !s.exact {
 		if err := s.listOverrides(ctx); err != nil {
 			return err
@@ -35,6 +35,7 @@ type exchange struct {
 	*Rows
 	ctx    context.Context
 	pinned []*knownRow // to reconcile
+	failed []*knownRow // stay pinned until the end, so that they aren't tried again
 	unsent []limits.Unsent
 	err    error // the first
 	away   bool  // the store was, so nothing more is tried
@@ -60,20 +61,25 @@ func (e *exchange) collectShard(channelID string, table *limits.Table, shard int
 	return next
 }
 
-// reconcile reconciles the pinned rows, if there are at least so many.
+// reconcile reconciles the pinned rows in groups, as long as there are at least so many.
 func (e *exchange) reconcile(least int) {
 	for len(e.pinned) >= least {
 		rows := e.pinned[:min(len(e.pinned), rowsAtOnce)]
+		var err error
 		if !e.away && e.ctx.Err() == nil {
-			err := e.reconcileRows(e.ctx, rows)
+			err = e.reconcileRows(e.ctx, rows)
 			e.err, e.away = cmp.Or(e.err, err), errors.Is(err, shared.ErrAway)
 		}
-		unpin(rows)
+		if err == nil {
+			unpin(rows)
+		} else {
+			e.failed = append(e.failed, rows...)
+		}
 		e.pinned = slices.Delete(e.pinned, 0, len(rows))
 	}
 }
 
-// listOverrides makes the next reconcile read the rows with an override, once for each channel. It
+// listOverrides makes pinDue return the rows with an override, once for each channel. It
 // includes users who have sent nothing here yet.
 func (s *Rows) listOverrides(ctx context.Context) (err error) {
 	s.tables.EachTable(func(channelID string, _ *limits.Table) {
@@ -101,7 +107,7 @@ func (s *Rows) Forget(channelID string, unsent []limits.Unsent) {
 	s.listed.Delete(channelID)
 }
 
-// collectRow is collect for one row.
+// collectRow is collectShard for one row, which it doesn't pin.
 func (s *Rows) collectRow(key Key) {
 	if s.exact {
 		return

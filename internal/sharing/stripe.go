@@ -181,7 +181,7 @@ func (t *stripe) pinDue(rows []*knownRow) []*knownRow {
 	return rows
 }
 
-// unpin undoes pinDue.
+// unpin unpins rows.
 func unpin(rows []*knownRow) {
 	for _, k := range rows {
 		k.stripe.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -315,6 +316,24 @@ func TestSynchronised_SpentDuringASwap(t *testing.T) {
 	exchange()
 	if got := used(); got != 7 {
 		t.Errorf("%d messages are used when it is back, want 7", got)
+	}
+}
+
+// An Exchange tries each row once, even if that fails.
+func TestSynchronised_TriedOnce(t *testing.T) {
+	_, nodes, guards, exchange := synchronised(t, 1, dayOnly(), sharedNoon)
+	send(t, guards[0], 1)
+	exchange()
+	for i := range 600 {
+		check(t, guards[0], strconv.Itoa(i))
+	}
+	tries := 0
+	nodes[0].before = func(context.Context) error { tries++; return errReplyLost }
+	if err := guards[0].Shared().Exchange(t.Context()); !errors.Is(err, shared.ErrUnconfirmed) {
+		t.Errorf("%v, want ErrUnconfirmed", err)
+	}
+	if tries != 3 {
+		t.Errorf("the store was asked %d times for 600 rows, want three groups", tries)
 	}
 }
 
