@@ -26,7 +26,7 @@ type term struct {
 // failure is why the lease can't be taken or renewed.
 type failure struct {
 	since   time.Time // when the first of the failed attempts began
-	noticed time.Time // when it had failed, by time.Now
+	noticed time.Time // when the first of them had failed, by time.Now
 	until   time.Time // how long this node acts after the last one
 	leads   bool      // this node acts without a lease
 	problem string
@@ -37,12 +37,12 @@ type judged struct{ sure, maybe time.Time }
 
 // step renews the lease, or takes it if it is free.
 func (l *Leadership) step(ctx context.Context, now time.Time) (err error) {
-	ctx, cancel := withTimeout(ctx, l.times.attempt) // several must fit in the time that the leader acts
+	attempt, cancel := withTimeout(ctx, l.times.attempt) // several must fit in the time that the leader acts
 	defer cancel()
 	if l.holds {
-		err = l.renew(ctx, now)
+		err = l.renew(attempt, now)
 	} else {
-		err = l.take(ctx, now)
+		err = l.take(attempt, now)
 	}
 	switch {
 	case err == nil:
@@ -253,7 +253,8 @@ func (l *Leadership) giveUp() {
 
 // release frees the lease, so that another node can take it at once. The end of Run's context may
 // have cut off a renewal whose reply is then lost. The first attempt finds out what it has stored.
-// A higher fencing number without a lease tells the others that the lease was released, not lost.
+// A higher fencing number without a lease tells the others that the lease was released, not lost. If
+// the lease was of another type, they wait as after a crash.
 func (l *Leadership) release(ctx context.Context) error {
 	keys, lead, led, begun := &l.writer.server.keys, l.lead, l.led, l.begun
 	l.giveUp()
@@ -263,7 +264,7 @@ func (l *Leadership) release(ctx context.Context) error {
 		_, done, err = l.set(ctx, keys.lead, stored, "", 0)
 	}
 	if !begun || !done || err != nil {
-		return err
+		return withoutRepeat(err)
 	}
 	for range 2 {
 		fence, until := l.parseLed(led)
@@ -272,6 +273,14 @@ func (l *Leadership) release(ctx context.Context) error {
 			break
 		}
 		led = stored
+	}
+	return withoutRepeat(err)
+}
+
+// withoutRepeat returns nil for errRepeat, if there is no other attempt.
+func withoutRepeat(err error) error {
+	if errors.Is(err, errRepeat) {
+		return nil
 	}
 	return err
 }
