@@ -158,6 +158,11 @@ func TestRecords(t *testing.T) {
 			}
 			s.wantRefused(t, foreignKeys)
 			r.must("DEL", "cg1:nodes")
+			s.fill(true)
+			if err, h := s.beat(t), s.Health(); err == nil || !strings.Contains(h.Problem, memoryFull) || strings.Contains(h.Problem, foreignKeys) {
+				t.Errorf("the key was deleted while the memory is full: %v, %+v", err, h)
+			}
+			s.fill(false)
 			must(t, s.beat(t))
 		},
 		"nodes full": func(t *testing.T, _ *redisServer, s recorded) {

@@ -140,6 +140,7 @@ func (r *registry) notListed(ctx context.Context, err error) error {
 	problem, lasting := r.server.explain.problem(err)
 	switch code := replyCode(err); {
 	case noWrites(code):
+		r.refusing.Store(nil)
 		return r.server.refuse(err)
 	case code == "" && !lasting:
 		return r.server.unknown(ctx, err)
