@@ -185,18 +185,19 @@ func pause(ctx context.Context, attempt int) bool {
 type refusedChange struct {
 	problem  string
 	noWrites bool // the server makes no changes at all for now
+	oneShard bool // of a Cluster: that another one writes says nothing about it
 }
 
 // refuse is refused for a change. Health has the problem until the server makes a change.
-func (s *server) refuse(err error) error {
+func (s *server) refuse(err error, oneShard bool) error {
 	problem, _ := s.explain.problem(err)
-	s.refusing.Store(&refusedChange{problem, noWrites(replyCode(err))})
+	s.refusing.Store(&refusedChange{problem, noWrites(replyCode(err)), oneShard})
 	return errors.New("redisstore: " + problem)
 }
 
 // writes notes that the server has written something, though not what it has refused before.
 func (s *server) writes() {
-	if refused := s.refusing.Load(); refused != nil && refused.noWrites {
+	if refused := s.refusing.Load(); refused != nil && refused.noWrites && !refused.oneShard {
 		s.refusing.CompareAndSwap(refused, nil)
 	}
 }

@@ -180,8 +180,21 @@ func TestCluster_Heartbeats(t *testing.T) {
 	t.Parallel()
 	servers := startCluster(t, 3)
 	s := open(t, "redis+cluster://"+servers[0].Addr(), Options{})
+	for _, r := range servers {
+		r.must("CONFIG", "SET", "maxmemory", "1")
+	}
+	attempt(t, s, one("a", "", "1"))
+	for _, r := range servers {
+		r.must("CONFIG", "SET", "maxmemory", "0")
+	}
 	for range evictionBeats {
 		must(t, s.registry.heartbeat(t.Context(), &fakeGuard{}))
+	}
+	if h := s.Health(); !h.Refusing || !strings.Contains(h.Problem, memoryFull) {
+		t.Errorf("heartbeats say nothing about the shard that has refused a swap: %+v", h)
+	}
+	if check(t, s, one("a", "", "1"), true); s.Health().Refusing {
+		t.Error("a swap was accepted")
 	}
 }
 

@@ -95,7 +95,7 @@ func (s *server) examine(ctx context.Context) error {
 	known := s.known.Load()
 	for _, result := range results {
 		if err := result.Error(); noWrites(replyCode(err)) {
-			s.refuse(err)
+			s.refuse(err, false)
 			found.made = examineAgain
 		}
 	}

@@ -152,7 +152,7 @@ func TestRecords(t *testing.T) {
 			wantFinding(t, s.Store, "nodes", Warning, "cg1:node:")
 			r.must("DEL", "cg1:nodes")
 			r.must("SET", "cg1:nodes", "garbage")
-			s.Store.server.refusing.Store(&refusedChange{memoryFull, true})
+			s.Store.server.refusing.Store(&refusedChange{memoryFull, true, false})
 			if err := s.beat(t); err == nil || s.Health().Refusing {
 				t.Errorf("the server has stored the node's record, and refuses all changes: %v", err)
 			}

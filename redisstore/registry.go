@@ -116,7 +116,7 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 	if r.server.evicting.Load() != nil || r.beats%evictionBeats == 0 && !r.server.known.Load().noInfo {
 		r.server.checkEviction(ctx)
 	}
-	if results[0].Error() == nil {
+	if results[0].Error() == nil && !noWrites(replyCode(results[1].Error())) {
 		r.server.writes()
 	}
 	for _, result := range results {
@@ -141,7 +141,7 @@ func (r *registry) notListed(ctx context.Context, err error) error {
 	switch code := replyCode(err); {
 	case noWrites(code):
 		r.refusing.Store(nil)
-		return r.server.refuse(err)
+		return r.server.refuse(err, false)
 	case code == "" && !lasting:
 		return r.server.unknown(ctx, err)
 	}

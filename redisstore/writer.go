@@ -159,7 +159,7 @@ var errOtherType = errors.New("a key has another type")
 
 // refuse returns the error of a change that the server refuses.
 func (w *writer) refuse(err error) error {
-	refused := w.server.refuse(err)
+	refused := w.server.refuse(err, w.server.address.kind == cluster)
 	if replyCode(err) != "WRONGTYPE" {
 		return refused
 	}
