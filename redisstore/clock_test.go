@@ -213,7 +213,7 @@ func TestClock_RecordRefused(t *testing.T) {
 			r.must("DEL", s.server.keys.clock())
 		}
 	}
-	for _, reply := range []string{"OOM it", "MISCONF it"} {
+	for _, reply := range []string{"OOM it", "MISCONF it", "NOREPLICAS it", "BUSY it"} {
 		refused.Store(&[]string{"EVAL", reply})
 		if must(t, s.notices.synchronise(t.Context(), d)); r.text("GET", s.server.keys.clock()) != "" {
 			t.Errorf("%s: the record is stored", reply)

@@ -24,8 +24,8 @@ func (n *notices) synchronise(ctx context.Context, d *dedicated) error {
 			return nil
 		}
 		now, err := d.swapRecord(ctx, stored, record)
-		switch {
-		case err != nil && again(err):
+		switch code := replyCode(err); {
+		case err != nil && again(err) && code != "NOREPLICAS" && code != "BUSY": // which another connection gets too
 			return err
 		case err != nil:
 			n.server.options.Logger.Debug("redisstore: the correction of the server's clock can't be stored", "problem", n.server.refused(err))
