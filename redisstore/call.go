@@ -191,7 +191,8 @@ type refusedChange struct {
 // refuse is refused for a change. Health has the problem until the server makes a change.
 func (s *server) refuse(err error, oneShard bool) error {
 	problem, _ := s.explain.problem(err)
-	s.refusing.Store(&refusedChange{problem, noWrites(replyCode(err)), oneShard})
+	code := replyCode(err)
+	s.refusing.Store(&refusedChange{problem, noWrites(code) || passing(code), oneShard})
 	return errors.New("redisstore: " + problem)
 }
 

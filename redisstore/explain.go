@@ -80,7 +80,7 @@ func misconfigured(code string) bool {
 }
 
 // noWrites reports whether a reply means that the server answers, but makes no changes for now.
-func noWrites(code string) bool { return code == "OOM" || code == "MISCONF" || passing(code) }
+func noWrites(code string) bool { return code == "OOM" || code == "MISCONF" }
 
 // reply says in a sentence what a reply means and what to do. It returns false if the reply
 // needs no other words than its own.

@@ -139,7 +139,7 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 func (r *registry) notListed(ctx context.Context, err error) error {
 	problem, lasting := r.server.explain.problem(err)
 	switch code := replyCode(err); {
-	case noWrites(code):
+	case noWrites(code) || passing(code): // passing after a failed examine
 		r.refusing.Store(nil)
 		return r.server.refuse(err, false)
 	case code == "" && !lasting:
