@@ -191,7 +191,9 @@ func TestClock_RecordRefused(t *testing.T) {
 		}
 		return args, ""
 	}), Options{})
-	s.server.clock.reading.Load().correction = correction{change: 7, until: 1}
+	own := *s.server.clock.reading.Load()
+	own.correction = correction{change: 7, until: 1}
+	s.server.clock.reading.Store(&own)
 	d, err := s.server.dedicate(t.Context())
 	must(t, err)
 	defer d.Close()
