@@ -55,6 +55,9 @@ func (c *clock) start(origin time.Time) {
 	c.origin, c.wall, c.asleep = origin, origin.UnixNano(), suspensions()
 }
 
+// since returns the monotonic time since origin. It is never 0.
+func (c *clock) since() int64 { return int64(time.Since(c.origin)) + 1 }
+
 // local returns the local time.
 func (c *clock) local() int64 { return int64(time.Since(c.origin)) + c.slept.Load() }
 

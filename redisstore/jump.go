@@ -138,7 +138,7 @@ func (c *clock) follow(next reading, stored string) (record string) {
 	server := c.wall + next.at + next.target
 	theirs, ok := parseCorrection(stored)
 	if !ok {
-		c.foreign.Store(int64(time.Since(c.origin)) + 1)
+		c.foreign.Store(c.since())
 	}
 	last := c.reading.Load()
 	if last == nil {
@@ -229,7 +229,7 @@ const foreignRecordFix = "delete it at the server: the nodes store theirs again"
 // foreignRecord says that the record of corrections, which has the key, was one of another program
 // in the last minute. It returns "" if it wasn't.
 func (c *clock) foreignRecord(key string) string {
-	if !inLastMinute(&c.foreign, int64(time.Since(c.origin))) {
+	if !inLastMinute(&c.foreign, c.since()) {
 		return ""
 	}
 	return "another program has written the key " + key

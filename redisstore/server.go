@@ -67,7 +67,7 @@ func newServer(o Options, a address) *server {
 }
 
 // since returns the monotonic time since the Store was opened, in nanoseconds. It is never 0.
-func (s *server) since() int64 { return int64(time.Since(s.started)) + 1 }
+func (s *server) since() int64 { return s.clock.since() }
 
 // spawn runs f in a goroutine that close waits for. It returns false after close.
 func (s *server) spawn(f func()) bool {
