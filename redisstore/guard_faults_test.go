@@ -138,7 +138,13 @@ var outages = []struct {
 	},
 	{
 		"primary killed", "Sentinel",
-		func(o *group) { o.servers[0].Kill(); o.goAway(o.nodes) },
+		func(o *group) {
+			eventually(o.servers[0].t, "the replica has all writes, which it may not have confirmed in time", func() bool {
+				return o.servers[1].number("replication", "slave_repl_offset") >= o.servers[0].number("replication", "master_repl_offset")
+			})
+			o.servers[0].Kill()
+			o.goAway(o.nodes)
+		},
 		func(o *group) { failOver(o.watcher, o.servers[0], o.servers[1]) },
 		func(int) bool { return true }, false,
 	},
