@@ -252,3 +252,33 @@ func TestShared_SlowStore(t *testing.T) {
 		}
 	}
 }
+
+// A node that has messages for a row all the time lets another node have it, too, although it is
+// always the first of them at the store.
+func TestShared_BusyNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer()
+		var guards []*chatguard.Guard
+		for range 2 {
+			node, guard := server.connect(chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{chatguard.FixedWindowLimit("all", 9000, time.Hour)}}, time.Now)
+			node.timeout = 100 * time.Millisecond
+			half := func() { time.Sleep(5 * time.Millisecond) }
+			node.before = func(context.Context) error { half(); return nil }
+			node.after = func() error { half(); return nil }
+			guards = append(guards, guard)
+		}
+		var wg sync.WaitGroup
+		for i := range 3000 { // in 3 s
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond)
+				check(t, guards[0], "7")
+			})
+		}
+		time.Sleep(23 * time.Millisecond)
+		began := time.Now()
+		if v := check(t, guards[1], "7"); v.Degraded || time.Since(began) > 100*time.Millisecond {
+			t.Errorf("%+v after %v", v, time.Since(began))
+		}
+		wg.Wait()
+	})
+}

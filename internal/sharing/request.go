@@ -23,6 +23,10 @@ type request struct {
 	// since is when it began to wait for its flight, or when the store last answered that; zero if
 	// it leads from the beginning.
 	since time.Time
+	// busy is since when its flight has had requests without a break; zero if it leads from the
+	// beginning. trip is how long the request before it has taken.
+	busy time.Time
+	trip time.Duration
 
 	at       [limits.MaxSets]int // positions of the rows in the batch
 	message  limits.Request
@@ -90,7 +94,7 @@ func (s *Rows) decide(ctx context.Context, req *request) error {
 		return s.wait(ctx, req)
 	}
 	b := req.batch()
-	defer func() { s.known.handOver(req.flight, b.answered) }() // also if the store panics
+	defer s.known.handOver(req.flight, b) // also if the store panics
 	s.run(ctx, b.alone[:])
 	return nil
 }
@@ -119,7 +123,7 @@ func (s *Rows) decideAll(ctx context.Context, requests []*request) (err error) {
 		defer func() {
 			for _, b := range led {
 				if b.flight != nil {
-					s.known.handOver(b.flight, b.answered)
+					s.known.handOver(b.flight, b)
 				}
 			}
 		}()
@@ -219,7 +223,7 @@ func (rows *knownRows) withdraw(req *request) bool {
 	}
 	select {
 	case <-req.signal: // it was its turn to lead
-		rows.handOver(k, false)
+		rows.handOver(k, nil)
 	default:
 	}
 	return true
@@ -228,6 +232,7 @@ func (rows *knownRows) withdraw(req *request) bool {
 // leadNext decides the requests that wait for a flight, the first of which is req. Messages make
 // one batch, and single requests one each.
 func (s *Rows) leadNext(ctx context.Context, req *request) {
+	s.yield(ctx, req)
 	k := req.flight
 	k.stripe.mu.Lock()
 	n := 1
@@ -239,7 +244,7 @@ func (s *Rows) leadNext(ctx context.Context, req *request) {
 	k.stripe.mu.Unlock()
 	b := req.batch()
 	defer func() {
-		s.known.handOver(k, b.answered)
+		s.known.handOver(k, b)
 		for _, other := range others {
 			other.signal <- false
 		}
@@ -259,6 +264,23 @@ func (s *Rows) leadNext(ctx context.Context, req *request) {
 	s.run(ctx, batches)
 }
 
+// yield leaves the rows to other nodes for a round trip, if its flight has had requests without a
+// break for a while. Of nodes that are equally far from the store, the one that has swapped a row
+// is the first to swap it again, so the others would never do so.
+func (s *Rows) yield(ctx context.Context, req *request) {
+	timeout := s.store.Timeout()
+	if req.busy.IsZero() || req.since.Sub(req.busy) < timeout/2 {
+		return
+	}
+	pause := time.NewTimer(min(req.trip, timeout/4))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+	}
+	req.since, req.busy = time.Now(), time.Time{}
+}
+
 // goesWith reports whether the next request of req's flight can be decided together with those
 // taken so far, the first of which is req.
 func (req *request) goesWith(next *request, taken []*request) bool {
@@ -269,25 +291,31 @@ func (req *request) goesWith(next *request, taken []*request) bool {
 		!slices.ContainsFunc(taken, func(t *request) bool { return t.refs[0].key == next.refs[0].key })
 }
 
-// handOver makes the first request that waits for the flight lead it, or ends the flight. answered
-// reports whether the store has answered the flight.
-func (rows *knownRows) handOver(k *knownRow, answered bool) {
+// handOver makes the first request that waits for the flight lead it, or ends the flight. b is the
+// batch that has led it until now; nil if none has begun.
+func (rows *knownRows) handOver(k *knownRow, b *batch) {
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
-	if b := k.lockedBy; b != nil && b.flight == k {
+	if locking := k.lockedBy; locking != nil && locking.flight == k {
 		k.lockedBy = nil
 	}
 	k.leader = nil
-	if len(k.waiting) > 0 {
-		if answered {
-			now := time.Now()
-			for _, req := range k.waiting {
-				req.since = now
-			}
-		}
-		k.waiting[0].signal <- true
+	if len(k.waiting) == 0 {
+		k.inFlight, k.waiting = false, nil
+		k.stripe.unpin(k)
 		return
 	}
-	k.inFlight, k.waiting = false, nil
-	k.stripe.unpin(k)
+	next := k.waiting[0]
+	if b != nil && b.answered {
+		now, last := time.Now(), b.firstRequest[0]
+		for _, req := range k.waiting {
+			req.since = now
+		}
+		if next.busy = last.busy; next.busy.IsZero() {
+			next.busy = now
+		} else {
+			next.trip = now.Sub(last.since)
+		}
+	}
+	next.signal <- true
 }
