@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
@@ -73,6 +74,11 @@ func visit(address, session string) string {
 	}
 	r.AddCookie(&http.Cookie{Name: "session", Value: session})
 	answer, err := http.DefaultClient.Do(r)
+	for err == nil && answer.StatusCode == http.StatusServiceUnavailable { // Run is only just beginning
+		answer.Body.Close()
+		time.Sleep(time.Millisecond)
+		answer, err = http.DefaultClient.Do(r)
+	}
 	if err != nil {
 		return err.Error()
 	}
