@@ -67,10 +67,10 @@ func (c *clock) wake() time.Duration {
 	for c.asleep != nil {
 		known, now := c.slept.Load(), c.asleep()
 		if now <= known || c.slept.CompareAndSwap(known, now) {
-			return time.Duration(max(known, now))
+			break
 		}
 	}
-	return 0
+	return time.Duration(c.slept.Load())
 }
 
 // offset returns the offset in use at a local time.

@@ -87,9 +87,9 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 	return nil
 }
 
-// ReadDocuments calls read with each of several documents, as Document returns it. It uses one round
-// trip. A node that calls it each second doesn't miss a change whose notice was lost. Compare the
-// data too: if the server has lost documents, another node may have stored others with the same
+// ReadDocuments calls read with each of several documents, as Document returns it. It uses one
+// round trip. A node that calls it each second doesn't miss a change whose notice was lost. Compare
+// the data too: if the server has lost documents, another node may have stored others with the same
 // revisions. If a document can't be read, ReadDocuments reads the others, and returns an error.
 func (s *Store) ReadDocuments(ctx context.Context, names []string, read func(name string, data []byte, revision int64)) error {
 	if err := s.server.ready(); err != nil {

@@ -30,8 +30,9 @@ var usualLease = leaseTimes{
 //
 // The leader renews the lease each second. It stops leading 5 s after its last attempt began, and
 // another node leads 10 s after it saw the last renewal at the earliest. Both judge by their own
-// monotonic clocks. On Linux, these go on while the machine is suspended. Elsewhere, or if a virtual
-// machine is paused, a leader may act for up to 5 s afterwards, or until it reaches the server.
+// monotonic clocks. On Linux, these go on while the machine is suspended. Elsewhere, or if a
+// virtual machine is paused, a leader may act for up to 5 s afterwards, or until it reaches the
+// server.
 //
 // Check [Leadership.Leading] directly before each action, because the process may have been paused,
 // and let an action take less than 5 s.

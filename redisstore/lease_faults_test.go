@@ -3,7 +3,6 @@ package redisstore
 import (
 	"errors"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -220,13 +219,12 @@ func TestLead_SuspendedWhileAway(t *testing.T) {
 	}
 }
 
-// TestLead_Suspended checks that a leader whose machine was suspended stops at once, that a node can
-// lead afterwards, and that all times are by time.Now for the caller.
+// TestLead_Suspended checks that a leader whose machine was suspended stops at once, that a node
+// can lead afterwards, and that all times are by time.Now for the caller.
 func TestLead_Suspended(t *testing.T) {
 	t.Parallel()
 	_, s := startStore(t, Options{})
-	var slept atomic.Int64
-	s.server.clock.asleep = slept.Load
+	slept := &s.server.clock.slept
 	times := patientLease
 	times.poll = time.Hour
 	l := runLeads(t, s, times, "x").leaderships[0]
@@ -333,8 +331,8 @@ func TestLead_AwayWithLeader(t *testing.T) {
 }
 
 // TestLead_Refused checks that a leader goes on while the server refuses changes, that the other
-// node doesn't begin, and that a new node does, which knows of no leader. All have the problem until
-// the server makes changes.
+// node doesn't begin, and that a new node does, which knows of no leader. All have the problem
+// until the server makes changes.
 func TestLead_Refused(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string][2][]string{
@@ -483,8 +481,8 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 	}
 }
 
-// TestLead_OtherType checks that of two new nodes one leads, after a while, if the lease is a key of
-// another type.
+// TestLead_OtherType checks that of two new nodes one leads, after a while, if the lease is a key
+// of another type.
 func TestLead_OtherType(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]string{"one server": "redis://", "a Cluster": "redis+cluster://"} {
@@ -513,6 +511,9 @@ func TestLead_OtherType(t *testing.T) {
 			lt.wantStandby(lt.b)
 			lt.store([2]string{"list", "list"})
 			must(t, lt.a.release(t.Context()))
+			if w := lt.a.writer; w.foreign.Load() != 0 || w.server.refusing.Load() != nil {
+				t.Error("Health names a key that the node has replaced")
+			}
 		})
 	}
 }

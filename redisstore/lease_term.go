@@ -121,7 +121,13 @@ func (l *Leadership) set(ctx context.Context, key func(string) string, was, is s
 	_, err = l.writer.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Eval().Script(replaceOtherType).Numkeys(1).Key(key(l.name)).Build()}
 	})
-	return "", false, cmp.Or(err, errRepeat)
+	if err != nil {
+		return "", false, err
+	}
+	l.foreign(key(l.name), "a key of another type", "no node has written this")
+	l.writer.foreign.Store(0) // no row is concerned, and the server makes changes
+	l.writer.server.refusing.Store(nil)
+	return "", false, errRepeat
 }
 
 // begin stores a higher fencing number after this node has taken the lease, or stored it again.
@@ -253,8 +259,8 @@ func (l *Leadership) giveUp() {
 
 // release frees the lease, so that another node can take it at once. The end of Run's context may
 // have cut off a renewal whose reply is then lost. The first attempt finds out what it has stored.
-// A higher fencing number without a lease tells the others that the lease was released, not lost. If
-// the lease was of another type, they wait as after a crash.
+// A higher fencing number without a lease tells the others that the lease was released, not lost.
+// If the lease was of another type, they wait as after a crash.
 func (l *Leadership) release(ctx context.Context) error {
 	keys, lead, led, begun := &l.writer.server.keys, l.lead, l.led, l.begun
 	l.giveUp()

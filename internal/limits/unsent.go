@@ -30,8 +30,8 @@ type Unsent struct {
 	Strikes  bool // Row has strikes that weren't sent yet
 }
 
-// TakeUnsent appends what the users of a shard have spent since the last call. The first shard is 0;
-// next is negative after the last one.
+// TakeUnsent appends what the users of a shard have spent since the last call. The first shard is
+// 0; next is negative after the last one.
 func (t *Table) TakeUnsent(shard int, unsent []Unsent) (all []Unsent, next int) {
 	s := t.lockFrom(shard)
 	if s == nil {

@@ -215,8 +215,8 @@ func (r *rowDraft) observe(s *Rows, stored []byte, now int64) error {
 	return nil
 }
 
-// recordOffline records what the batch, whose first request is req, has spent without the store, and
-// a swap that may have happened. The row's stripe must be locked.
+// recordOffline records what the batch, whose first request is req, has spent without the store,
+// and a swap that may have happened. The row's stripe must be locked.
 func (r *rowDraft) recordOffline(s *Rows, unknown bool, req *request) {
 	if r.next == nil {
 		return
