@@ -66,7 +66,7 @@ func (d *Draft) Owe(o Owed, at int64) (overdrawn int64) {
 		}
 	}
 	last := o.Spent[len(o.Spent)-1]
-	overdrawn = d.add(here, together, last.Roles, last.Zone, at)
+	overdrawn = d.add(here, together, last.Roles, last.Zone)
 	for _, s := range o.Spent {
 		d.note(s.At, s.N)
 	}
@@ -87,7 +87,7 @@ func (d *Draft) firstOf(s Spent, e era) []Spent {
 	}
 	before := d.newUser(nil, s.At)
 	before.Spend(s)
-	d.add(before, nil, s.Roles, nil, last)
+	d.add(before, nil, s.Roles, nil)
 	return nil
 }
 
@@ -144,9 +144,10 @@ func (d *Draft) spendRoom(s Spent) {
 }
 
 // add adds the usage of another row of the user, and raises it to that in least, which may be nil.
-// It returns by how much the limit with the least room is overdrawn.
-func (d *Draft) add(other, least *Draft, of Roles, zone *Timezone, at int64) (overdrawn int64) {
-	d.at = max(at, int64(d.row[wordLast]), int64(other.row[wordLast]))
+// It does so at the last use of both: the time of messages may be that of another clock than the
+// store's. It returns by how much the limit with the least room is overdrawn.
+func (d *Draft) add(other, least *Draft, of Roles, zone *Timezone) (overdrawn int64) {
+	d.at = max(int64(d.row[wordLast]), int64(other.row[wordLast]))
 	other.useRoomOf(d.set)
 	if least != nil {
 		least.useRoomOf(d.set)
@@ -190,7 +191,7 @@ func (d *Draft) Join(begun *Row, at int64) {
 	case d.personal != nil && !d.personal.IsZero():
 		other.setOwn(d.personal.Own, at)
 	}
-	d.add(other, nil, Roles{other.set.roles, other.set.rolesOf(other.row)}, nil, at)
+	d.add(other, nil, Roles{other.set.roles, other.set.rolesOf(other.row)}, nil)
 	if p := begun.personal; p != nil {
 		for _, g := range p.grants {
 			d.personalRecord().addGrant(g)

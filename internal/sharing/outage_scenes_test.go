@@ -21,6 +21,10 @@ import (
 // outages are as long as a failover, a restart, a repair, and a night's mistake.
 var outages = []time.Duration{time.Second, 20 * time.Second, 5 * time.Minute, time.Hour}
 
+// aheads are for how long the clock of messages is ahead of those of the nodes: it is the same, or
+// messages come late, or a platform's clock is ahead.
+var aheads = []time.Duration{0, -300 * time.Millisecond, -50 * time.Second, 3 * time.Second}
+
 // scenes returns all scenes of a limit, in an order in which any sample is mixed.
 func scenes(limit chatguard.Limit) (all []scene) {
 	for _, outage := range outages {
@@ -30,7 +34,7 @@ func scenes(limit chatguard.Limit) (all []scene) {
 					for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
 						for _, below := range []bool{true, false} {
 							seed := uint64(len(all))
-							all = append(all, scene{limit: limit, nodes: nodes, mode: mode, fault: f, outage: outage, below: below, bursts: seed%3 == 0, seed: seed})
+							all = append(all, scene{limit: limit, nodes: nodes, mode: mode, fault: f, outage: outage, below: below, bursts: seed%3 == 0, ahead: aheads[seed/4%4], seed: seed})
 						}
 					}
 				}
@@ -171,6 +175,7 @@ func TestOutage_BelowTheLimit(t *testing.T) {
 			mode:   rapid.SampledFrom([]shared.Mode{shared.Exact, shared.Synchronised}).Draw(rt, "mode"),
 			fault:  rapid.SampledFrom(faults).Draw(rt, "fault"),
 			bursts: rapid.Bool().Draw(rt, "bursts"),
+			ahead:  rapid.SampledFrom(aheads).Draw(rt, "ahead"),
 			seed:   rapid.Uint64().Draw(rt, "seed"),
 			below:  true,
 		}

@@ -39,6 +39,7 @@ type scene struct {
 	below  bool          // users stay below the limit; otherwise they send as much as they can
 	bursts bool          // messages come in bursts
 	gap    time.Duration // between messages in the outage; 0 means enough to use up the limit
+	ahead  time.Duration // the clock of messages, of those of the nodes
 	seed   uint64
 }
 
@@ -47,7 +48,7 @@ func (s scene) String() string {
 	if s.below {
 		users = "users below the limit"
 	}
-	return fmt.Sprintf("%s per %v, %d nodes, %s, %v for %v, %s", s.limit.Name, s.limit.Per, s.nodes, s.mode, s.fault, s.outage, users)
+	return fmt.Sprintf("%s per %v, %d nodes, %s, %v for %v, %s, messages %v ahead", s.limit.Name, s.limit.Per, s.nodes, s.mode, s.fault, s.outage, users, s.ahead)
 }
 
 // outcome is what happened in a scene.
@@ -198,7 +199,7 @@ func (p *stage) run(length, gap time.Duration) {
 		p.now, p.next = at, latest(p.next, at)
 		author := authors[p.random.IntN(len(authors))]
 		if p.below {
-			if p.ideal.Below(p.now, author[0], author[1]) {
+			if p.ideal.Below(p.now.Add(p.ahead), author[0], author[1]) {
 				p.send(p.random.IntN(p.nodes), author)
 			}
 			continue
@@ -228,7 +229,8 @@ func (p *stage) exchange() {
 
 // send sends a message through a node, and compares the verdict.
 func (p *stage) send(node int, author [2]string) {
-	m := chatguard.Message{ChannelID: author[0], User: chatguard.User{ID: author[1]}}
+	at := p.now.Add(p.ahead)
+	m := chatguard.Message{ChannelID: author[0], User: chatguard.User{ID: author[1]}, SentAt: at}
 	got, err := p.guards[node].Check(p.t.Context(), m)
 	if err != nil {
 		p.t.Fatalf("%v: %v", p.scene, err)
@@ -238,7 +240,7 @@ func (p *stage) send(node int, author [2]string) {
 		p.allowed++
 		p.excess++
 	}
-	if p.ideal.Check(p.now, author[0], author[1]) {
+	if p.ideal.Check(at, author[0], author[1]) {
 		p.excess--
 	}
 	p.tooMany, p.tooFew = max(p.tooMany, p.excess), max(p.tooFew, -p.excess)
@@ -246,7 +248,7 @@ func (p *stage) send(node int, author [2]string) {
 		if got.Allowed {
 			p.in++
 		}
-		if p.apart[node].Check(p.now, author[0], author[1]) {
+		if p.apart[node].Check(at, author[0], author[1]) {
 			p.in--
 		}
 	} else if got.Degraded && (p.fault != backEmpty || p.now.Sub(p.back) > time.Second) {
