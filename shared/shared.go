@@ -29,7 +29,8 @@ type Store interface {
 	Swap(ctx context.Context, swaps []*Swap)
 
 	// Timeout returns how long Swap waits for the store. A decision that needs several calls takes
-	// up to a quarter longer.
+	// up to a quarter longer; while the store answers and other nodes change the same row, up to 20
+	// times as long.
 	Timeout() time.Duration
 
 	// Number returns a number from 0 to 255 that no other node has, for the EntryIDs of this node.

@@ -18,8 +18,9 @@ type batch struct {
 	swap     shared.Swap
 	// unreadable means that a row can't be read. The batch is then decided without the store.
 	unreadable bool
-	restores   bool // it restores rows that the store has lost, and decides nothing
-	answered   bool // by the store, at the last attempt
+	restores   bool      // it restores rows that the store has lost, and decides nothing
+	answered   bool      // by the store, at the last attempt
+	began      time.Time // when the last attempt began
 
 	// Memory for the usual batch, which is one request with few rows that is swapped alone.
 	firstRequest [1]*request
@@ -71,7 +72,7 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 			b.fail(s, shared.ErrAway, true, now)
 		}
 	}()
-	began := since
+	began, caller, cause := since, batches[0].requests[0].caller, error(shared.ErrAway)
 	for first := true; silent < timeout && since.Sub(began) < competing*timeout; first = false {
 		if first {
 			batches = slices.DeleteFunc(batches, func(b *batch) bool { return !b.begin(s, now) })
@@ -81,7 +82,7 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 		}
 		for _, b := range batches {
 			b.prepare(s, now)
-			swaps = append(swaps, &b.swap)
+			swaps, b.began = append(swaps, &b.swap), since
 		}
 		swapping = batches
 		s.swapWithin(ctx, timeout, silent, swaps)
@@ -89,13 +90,14 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 		if batches = slices.DeleteFunc(batches, func(b *batch) bool { return b.finish(s, now) }); len(batches) == 0 {
 			return
 		}
-		swaps, silent, since = swaps[:0], 0, time.Now() // the others have got the rows of the store
+		swaps, silent, since, cause = swaps[:0], 0, time.Now(), errBusy // the others have got the rows of the store
+		caller.answered = since
 		if ctx.Err() != nil {
 			break
 		}
 	}
 	for _, b := range batches {
-		b.decideOffline(s, shared.ErrAway)
+		b.decideOffline(s, cause)
 	}
 }
 
@@ -105,7 +107,7 @@ func (b *batch) begin(s *Rows, now int64) bool {
 	b.collectRows(s)
 	for i := range b.rows {
 		if restored, ok := b.rows[i].lock(b); !ok {
-			b.decideOffline(s, shared.ErrAway)
+			b.decideOffline(s, errBusy)
 			return false
 		} else if s.isSettling(restored, now) {
 			b.decideOffline(s, errSettling)

@@ -15,7 +15,10 @@ import (
 // Concurrent calls share the work.
 func (s *Rows) Exchange(ctx context.Context) error {
 	e := exchange{Rows: s, ctx: ctx}
-	defer func() { unpin(e.failed); unpin(e.pinned) }() // e.pinned if the store panics
+	defer func() {
+		unpin(e.failed)
+		unpin(e.pinned) // if the store panics
+	}()
 	if !s.exact {
 		if err := s.listOverrides(ctx); err != nil {
 			return err
@@ -38,7 +41,7 @@ type exchange struct {
 	failed []*knownRow // stay pinned until the end, so that they aren't tried again
 	unsent []limits.Unsent
 	err    error // the first
-	away   bool  // the store was, so nothing more is tried
+	away   bool  // the store was away; nothing more is tried then
 }
 
 // collect marks as pending what was spent in a table since the last call, and reconciles these rows
@@ -61,14 +64,15 @@ func (e *exchange) collectShard(channelID string, table *limits.Table, shard int
 	return next
 }
 
-// reconcile reconciles the pinned rows in groups, as long as there are at least so many.
+// reconcile reconciles the pinned rows in groups, while at least that many are pinned.
 func (e *exchange) reconcile(least int) {
 	for len(e.pinned) >= least {
 		rows := e.pinned[:min(len(e.pinned), rowsAtOnce)]
 		var err error
 		if !e.away && e.ctx.Err() == nil {
 			err = e.reconcileRows(e.ctx, rows)
-			e.err, e.away = cmp.Or(e.err, err), errors.Is(err, shared.ErrAway)
+			_, ofRows := errors.AsType[rowError](err)
+			e.err, e.away = cmp.Or(e.err, err), errors.Is(err, shared.ErrAway) && !ofRows
 		}
 		if err == nil {
 			unpin(rows)

@@ -16,10 +16,13 @@ type knownRow struct {
 	newer, older *knownRow
 	pins         int // how many flights, batches and Exchanges work on the row
 
-	inFlight bool       // a flight is in progress
-	leader   *request   // caller of the request that has started it; nil once it was handed over
-	waiting  []*request // for the flight
-	lockedBy *batch     // that works on the row with the store; nil if none does
+	inFlight bool          // a flight is in progress
+	leader   *request      // caller of the request that has started it; nil once it was handed over
+	waiting  []*request    // for the flight
+	lockedBy *batch        // that works on the row with the store; nil if none does
+	answered time.Time     // when the store answered the last flight
+	trip     time.Duration // how long that took
+	busy     time.Duration // for how long flights have followed each other with less than that between them
 
 	row *limits.Row // as it was last seen in the store; nil if there was none
 	// seen is the last time, by the shared clock, at which the store certainly had this row. It is

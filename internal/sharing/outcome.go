@@ -94,8 +94,17 @@ func (s *Rows) isSettling(loss, now int64) bool {
 	return loss != 0 && loss == s.lost.Load() && now-loss < int64(settleFor) && now >= loss
 }
 
-// errSettling is the error of a change by hand while nodes restore rows.
-var errSettling = fmt.Errorf("%w; it has lost rows, which the nodes are restoring", shared.ErrAway)
+// rowError is a [shared.ErrAway] that concerns some rows only: the store answers.
+type rowError string
+
+func (e rowError) Error() string { return string(e) }
+
+func (rowError) Is(target error) bool { return target == shared.ErrAway }
+
+const (
+	errSettling rowError = "chatguard: the shared store has lost rows, which the nodes are restoring: try again in a second"
+	errBusy     rowError = "chatguard: other nodes change the same row all the time: try again"
+)
 
 // splitOff decides the messages that use an unreadable row, without the store. If all messages of
 // the batch use it, splitOff returns false and does nothing.

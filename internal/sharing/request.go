@@ -23,10 +23,6 @@ type request struct {
 	// since is when it began to wait for its flight, or when the store last answered that; zero if
 	// it leads from the beginning.
 	since time.Time
-	// busy is since when its flight has had requests without a break; zero if it leads from the
-	// beginning. trip is how long the request before it has taken.
-	busy time.Time
-	trip time.Duration
 
 	at       [limits.MaxSets]int // positions of the rows in the batch
 	message  limits.Request
@@ -41,7 +37,8 @@ type request struct {
 	// flight.
 	single bool
 	// caller is the first request of the same call, whose requests have the same context.
-	caller *request
+	caller   *request
+	answered time.Time // of a caller: when the store last answered and others were faster
 	// notify means that the other Guards must be notified of the change.
 	notify bool
 
@@ -95,6 +92,7 @@ func (s *Rows) decide(ctx context.Context, req *request) error {
 	}
 	b := req.batch()
 	defer s.known.handOver(req.flight, b) // also if the store panics
+	s.yield(ctx, b)
 	s.run(ctx, b.alone[:])
 	return nil
 }
@@ -232,8 +230,12 @@ func (rows *knownRows) withdraw(req *request) bool {
 // leadNext decides the requests that wait for a flight, the first of which is req. Messages make
 // one batch, and single requests one each.
 func (s *Rows) leadNext(ctx context.Context, req *request) {
-	s.yield(ctx, req)
-	k := req.flight
+	b := req.batch()
+	k := b.flight
+	if answered := req.caller.answered; answered.After(req.since) {
+		req.since = answered // until then, its call was busy with other rows
+	}
+	s.yield(ctx, b)
 	k.stripe.mu.Lock()
 	n := 1
 	for n < len(k.waiting) && req.goesWith(k.waiting[n], k.waiting[:n]) {
@@ -242,7 +244,6 @@ func (s *Rows) leadNext(ctx context.Context, req *request) {
 	others := slices.Clone(k.waiting[1:n])
 	k.waiting = slices.Delete(k.waiting, 0, n)
 	k.stripe.mu.Unlock()
-	b := req.batch()
 	defer func() {
 		s.known.handOver(k, b)
 		for _, other := range others {
@@ -264,21 +265,23 @@ func (s *Rows) leadNext(ctx context.Context, req *request) {
 	s.run(ctx, batches)
 }
 
-// yield leaves the rows to other nodes for a round trip, if its flight has had requests without a
-// break for a while. Of nodes that are equally far from the store, the one that has swapped a row
+// yield leaves the rows to other nodes for a round trip, if this node's flights have followed each
+// other for a while. Of nodes that are equally far from the store, the one that has swapped a row
 // is the first to swap it again, so the others would never do so.
-func (s *Rows) yield(ctx context.Context, req *request) {
-	timeout := s.store.Timeout()
-	if req.busy.IsZero() || req.since.Sub(req.busy) < timeout/2 {
+func (s *Rows) yield(ctx context.Context, b *batch) {
+	k, req, timeout := b.flight, b.firstRequest[0], s.store.Timeout()
+	if k.busy < timeout/4 || time.Since(k.answered) >= k.trip {
 		return
 	}
-	pause := time.NewTimer(min(req.trip, timeout/4))
+	pause := time.NewTimer(min(k.trip, timeout/4))
 	defer pause.Stop()
 	select {
 	case <-pause.C:
 	case <-ctx.Done():
 	}
-	req.since, req.busy = time.Now(), time.Time{}
+	if k.busy = 0; !req.since.IsZero() {
+		req.since = time.Now()
+	}
 }
 
 // goesWith reports whether the next request of req's flight can be decided together with those
@@ -300,22 +303,20 @@ func (rows *knownRows) handOver(k *knownRow, b *batch) {
 		k.lockedBy = nil
 	}
 	k.leader = nil
-	if len(k.waiting) == 0 {
-		k.inFlight, k.waiting = false, nil
-		k.stripe.unpin(k)
-		return
-	}
-	next := k.waiting[0]
 	if b != nil && b.answered {
-		now, last := time.Now(), b.firstRequest[0]
+		now := time.Now()
 		for _, req := range k.waiting {
 			req.since = now
 		}
-		if next.busy = last.busy; next.busy.IsZero() {
-			next.busy = now
-		} else {
-			next.trip = now.Sub(last.since)
+		if b.began.Sub(k.answered) >= k.trip {
+			k.busy, k.answered = 0, b.began
 		}
+		k.busy, k.answered, k.trip = k.busy+now.Sub(k.answered), now, now.Sub(b.began)
 	}
-	next.signal <- true
+	if len(k.waiting) > 0 {
+		k.waiting[0].signal <- true
+		return
+	}
+	k.inFlight, k.waiting = false, nil
+	k.stripe.unpin(k)
 }

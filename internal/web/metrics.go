@@ -76,7 +76,7 @@ var families = map[string]family{
 	"chatguard_shared_exchange_duration_seconds":  {"histogram", "Duration of the exchanges with the shared store."},
 	"chatguard_shared_exchange_rows":              {"histogram", "Rows that an exchange has swapped."},
 	"chatguard_shared_from_memory_messages_total": {"counter", "Messages decided without the shared store, because the answer was certain."},
-	"chatguard_shared_offline_messages_total":     {"counter", "Messages decided without the shared store, because it didn't answer."},
+	"chatguard_shared_offline_messages_total":     {"counter", "Messages decided without the shared store: it was away, refused changes or had lost rows, or other nodes were always faster."},
 	"chatguard_shared_unreadable_messages_total":  {"counter", "Messages decided without the shared store, because a row can't be read."},
 	"chatguard_shared_healed_rows_total":          {"counter", "Rows that the shared store had lost, and got back."},
 	"chatguard_shared_overdrawn_messages_total":   {"counter", "Messages that exceeded a limit because nodes had not compared yet."},
