@@ -129,6 +129,9 @@ func (s *server) tryConnect() error {
 		return err
 	}
 	s.breaker.succeed(s.since())
+	if compare := s.compare.Load(); compare != nil {
+		(*compare)() // first, so that no node changes rows that another one still has to restore
+	}
 	if s.breaker.away.Swap(nil) != nil {
 		s.breaker.changed.Store(s.since())
 		s.options.Logger.Info("redisstore: the shared store answers", "address", s.where)

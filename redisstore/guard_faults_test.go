@@ -77,6 +77,33 @@ func TestGuards_EmptyServer(t *testing.T) {
 	}
 }
 
+// What a node has allowed while the server was away isn't written before other nodes have given back
+// what an empty server has lost.
+func TestGuards_EmptyAfterOutage(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	policy := enforced()
+	policy.Limits = []chatguard.Limit{chatguard.FixedWindowLimit("hour", 100, time.Hour)}
+	nodes, at := startNodes(t, r.URL(), 2, policy, Options{}, shared.Exact), time.Now()
+	for range 8 {
+		nodes[0].check(t, "7", at)
+	}
+	for _, n := range nodes {
+		n.store.server.goAway(errServerGone)
+	}
+	r.Kill()
+	if v := nodes[1].check(t, "7", at); !v.Degraded {
+		t.Errorf("%+v, want a decision without the server", v)
+	}
+	r.Start()
+	eventually(t, "the node pays back", func() bool {
+		return nodes[1].store.Health().Up && nodes[1].Shared().Counts().Pending == 0
+	})
+	if v := nodes[0].check(t, "7", at); v.Degraded || v.Remaining != 90 {
+		t.Errorf("%+v, want 90 messages left of 100", v)
+	}
+}
+
 // group is nodes that share limits over a server.
 type group struct {
 	*place

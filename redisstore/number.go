@@ -19,7 +19,7 @@ const (
 type number struct {
 	writer *writer
 	lease  atomic.Pointer[numberLease] // nil if there is none
-	lost   bool                        // the server may have lost the lease; only for Run
+	lost   atomic.Bool                 // the server may have lost the lease
 }
 
 type numberLease struct {
@@ -44,7 +44,7 @@ func (n *number) renew(ctx context.Context) error {
 	if lease == nil {
 		return n.take(ctx)
 	}
-	if time.Since(lease.renewed) < numberRenew && !n.lost {
+	if time.Since(lease.renewed) < numberRenew && !n.lost.Load() {
 		return nil
 	}
 	stored, done, err := n.set(ctx, lease.value, lease.record)
@@ -60,7 +60,7 @@ func (n *number) renew(ctx context.Context) error {
 	case !done: // the lease has expired, or another node has the number
 		n.lease.Store(nil)
 	}
-	n.lost = false
+	n.lost.Store(false)
 	return nil
 }
 

@@ -208,7 +208,7 @@ func TestRecords(t *testing.T) {
 			key := fmt.Sprint("cg1:number:", n)
 			r.must("DEL", key)
 			r.must("RPUSH", key, "1")
-			s.number.lost = true
+			s.number.lost.Store(true)
 			s.wantRefused(t, foreignKeys)
 			r.must("DEL", key)
 			r.must("SET", key, "garbage")
@@ -222,7 +222,7 @@ func TestRecords(t *testing.T) {
 		"number full": func(t *testing.T, _ *redisServer, s recorded) {
 			n := s.wantNumber(t)
 			s.fill(true)
-			s.number.lost = true
+			s.number.lost.Store(true)
 			if err := s.number.renew(t.Context()); err == nil || !strings.Contains(err.Error(), memoryFull) || s.wantNumber(t) != n {
 				t.Errorf("%v, want the same number and an error", err)
 			}

@@ -173,13 +173,13 @@ func (r *registry) findNamesake(nodes []shared.Node) {
 }
 
 // compareServers makes the Guard read all rows again, and restore those that it remembers, if the
-// server has lost data, restarted or been replaced since the last heartbeat.
+// server has lost data, restarted or been replaced since the last call.
 func (r *registry) compareServers(guard shared.Guard) {
 	if !r.server.restarted() {
 		return
 	}
 	r.server.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", r.server.where)
-	r.number.lost = true
+	r.number.lost.Store(true)
 	r.notices.invalidateAll(guard)
 	guard.Heal()
 	r.notices.listenAgain()

@@ -35,6 +35,8 @@ func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 		return errors.New("redisstore: Run is running already")
 	}
 	defer s.running.Store(false)
+	compare := func() { s.registry.compareServers(guard) }
+	s.server.compare.Store(&compare)
 	var parts sync.WaitGroup
 	parts.Go(func() { s.server.watch(ctx) })
 	parts.Go(func() { s.notices.listen(ctx, guard) })
@@ -44,6 +46,10 @@ func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 	last, cancel := withTimeout(context.WithoutCancel(ctx), lastExchange)
 	defer cancel()
 	err := s.exchangeOnce(last, guard, 0)
+	for err == nil && guard.Counts().Pending > 0 { // rows that other nodes still restore
+		sleep(last, s.server.options.Interval)
+		err = cmp.Or(s.exchangeOnce(last, guard, 0), last.Err())
+	}
 	s.registry.deregister(last)
 	if err != nil {
 		return lost(guard, err)

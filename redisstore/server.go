@@ -38,6 +38,7 @@ type server struct {
 	calls    chan struct{} // has an element for each call being sent
 	known    atomic.Pointer[serverInfo]
 	compared atomic.Pointer[serverInfo] // what restarted has last seen; before that, the first server
+	compare  atomic.Pointer[func()]     // calls compareServers; nil before Run
 	clock    clock
 	explain  explainer
 	evicting atomic.Pointer[string]        // says that the server evicts rows; nil if it doesn't

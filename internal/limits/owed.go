@@ -178,12 +178,51 @@ func (d *Draft) add(other, least *Draft, of Roles, zone *Timezone) (overdrawn in
 	return overdrawn
 }
 
-// Join adds a row that another node has begun, because the store had lost this one. A change by
-// hand in that row was made after the loss, so its override is in force, and its grants are added.
-// Strikes of both rows count. The row doesn't tell that usage was reset in it, an override removed,
-// or a strike pardoned that only the lost row has; so these come back. The same goes for usage of
-// limits that this node doesn't have: that of the lost row counts.
-func (d *Draft) Join(begun *Row, at int64) {
+// Join adds a row that another node has written, because the store had lost this one.
+//
+// If that node has begun the row, a change by hand in it was made after the loss. So its override is
+// in force, and its grants are added. Strikes of both rows count. The row doesn't tell that usage
+// was reset in it, an override removed, or a strike pardoned that only the lost row has; so these
+// come back. The same goes for usage of limits that this node doesn't have: that of the lost row
+// counts.
+//
+// If the node has gone on from an earlier version of the lost row, it isn't known how much both have
+// in common. Then the one with more usage counts.
+func (d *Draft) Join(written *Row, at int64) {
+	if d.joined, d.changed = written, true; !written.BeganAfter(d.base) {
+		d.raise(written)
+		return
+	}
+	d.joinBegun(written, at)
+}
+
+// raise raises the usage to that in another version of the row, if it is of the same era.
+func (d *Draft) raise(version *Row) {
+	if version.era.began < d.base.era.began {
+		return // a change by hand has begun a new era
+	}
+	other := NewDraft(d.set.origin(), version, 0)
+	other.useRoomOf(d.set)
+	d.at = max(int64(d.row[wordLast]), int64(other.row[wordLast]))
+	roles := Roles{other.set.roles, other.set.rolesOf(other.row)}.in(d.set.roles)
+	d.rules = d.set.rulesOf(d.personal, nil, roles)
+	for i := range d.rules {
+		r := &d.rules[i]
+		state, more := r.state(d.row), r.state(other.row)
+		if r.level(r, more, d.at).used > r.level(r, state, d.at).used {
+			clear(state)
+			r.copyState(state, more)
+		}
+	}
+	d.recordSpend(roles)
+	d.ImportStrikes(version)
+	if more := version.era.spent - d.base.era.spent; more > 0 {
+		d.note(version.lastUse(), more)
+	}
+}
+
+// joinBegun is Join for a row that was begun.
+func (d *Draft) joinBegun(begun *Row, at int64) {
 	other := NewDraft(d.set.origin(), begun, at)
 	switch own := begun.OwnAt(at); {
 	case !own.IsZero():
@@ -206,7 +245,6 @@ func (d *Draft) Join(begun *Row, at int64) {
 	if late := begun.era.lateSince(0); late != Never {
 		d.late = max(1, late)
 	}
-	d.joined, d.changed = begun, true
 }
 
 // addStrikes adds the strikes of another row. Strikes that had lapsed before it was struck don't

@@ -18,7 +18,7 @@ type batch struct {
 	swap     shared.Swap
 	// unreadable means that a row can't be read. The batch is then decided without the store.
 	unreadable bool
-	restores   bool      // it restores rows that the store has lost, and decides nothing
+	restores   bool      // it only restores rows that the store has lost, and decides nothing
 	answered   bool      // by the store, at the last attempt
 	began      time.Time // when the last attempt began
 
@@ -106,12 +106,16 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 func (b *batch) begin(s *Rows, now int64) bool {
 	b.collectRows(s)
 	for i := range b.rows {
-		if restored, ok := b.rows[i].lock(b); !ok {
+		restored, owes, ok := b.rows[i].lock(b)
+		switch {
+		case !ok:
 			b.decideOffline(s, errBusy)
 			return false
-		} else if s.isSettling(restored, now) {
+		case s.isSettling(restored, now):
 			b.decideOffline(s, errSettling)
 			return false
+		case owes && s.isSettling(s.lost.Load(), now):
+			b.restores = true // another node may know more of the row, and give that back first
 		}
 	}
 	b.decide(s, now, false)

@@ -27,23 +27,24 @@ type rowDraft struct {
 	spent    []limits.Spent // by the batch's messages; set by recordSpent
 
 	// lost means that the store has lost writes of the row. It has the row stored, not base. If
-	// another node has begun that row, because it didn't know base, begun is the same row.
-	lost          bool
-	stored, begun *limits.Row
+	// another node has written that row since, because it didn't know base, written is the same row.
+	lost            bool
+	stored, written *limits.Row
 }
 
 // lock makes b the only batch that works on the row with the store. It returns false if another
 // batch works on the row. That happens only while limits of other scopes are added or removed,
-// because flights change then. restored is the loss after which this node has restored the row.
-func (r *rowDraft) lock(b *batch) (restored int64, ok bool) {
+// because flights change then. restored is the loss after which this node has restored the row, and
+// open reports whether something is owed.
+func (r *rowDraft) lock(b *batch) (restored int64, open, ok bool) {
 	k := r.known
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
 	if k.lockedBy != nil && k.lockedBy != b {
-		return 0, false
+		return 0, false, false
 	}
 	k.lockedBy = b
-	return k.restored, true
+	return k.restored, k.isOpen(), true
 }
 
 // load makes a draft of the row as it is known, with everything that is owed. If restores is true,
@@ -61,8 +62,8 @@ func (r *rowDraft) load(now int64, offline, restores bool) {
 	r.base, owes.since = r.read(base), r.read(owes.since)
 	r.next, r.owed, r.over, r.adopted, r.spent = nil, 0, 0, false, nil
 	r.draft.Load(r.ref.set, r.base, now)
-	if r.lost && r.begun != nil {
-		r.draft.Join(r.begun, now)
+	if r.lost && r.written != nil {
+		r.draft.Join(r.written, now)
 	}
 	if owes.isOpen() && !restores {
 		r.owed = len(owes.spent)
@@ -85,7 +86,7 @@ func (r *rowDraft) write(s *Rows, now int64) {
 	if !r.draft.Changed() {
 		return
 	}
-	r.next = r.draft.Row(limits.Stamp{Seq: max(r.issued, r.base.Writes().Seq, r.begun.Writes().Seq) + 1, Writer: s.writer}, now)
+	r.next = r.draft.Row(limits.Stamp{Seq: max(r.issued, r.base.Writes().Seq, r.written.Writes().Seq) + 1, Writer: s.writer}, now)
 }
 
 // stage makes the row's next version known to offline decisions. If messages are owed, it adds a
@@ -171,16 +172,16 @@ func (r *rowDraft) restore(s *Rows, now int64) {
 		defer s.collecting.RUnlock()
 	}
 	k.stripe.mu.Lock()
-	n, _ := k.paid(r.base)
-	k.spent, k.tries = k.spent[n:], nil // the tries are among what the store has lost
-	k.observe(row, r.version, now)
 	if r.lost {
+		n, _ := k.paid(r.base)
+		k.spent, k.tries = k.spent[n:], nil // the tries are among what the store has lost
 		k.restored = s.lost.Load()
 		s.counters.healed.Add(1)
 	}
+	k.observe(row, r.version, now)
 	owes := k.debt
 	k.stripe.mu.Unlock()
-	r.lost, r.begun = false, nil
+	r.lost, r.written = false, nil
 	if !s.exact && r.next != nil {
 		s.importRow(r, row, 0, owes, now)
 	}
@@ -196,10 +197,10 @@ func (r *rowDraft) observe(s *Rows, stored []byte, now int64) error {
 	if err != nil {
 		return err
 	}
-	var begun bool
-	if r.lost, begun = k.isLost(row, now); r.lost {
-		if r.stored, r.begun = row, nil; begun {
-			r.begun = row
+	var written bool
+	if r.lost, written = k.isLost(row, now); r.lost {
+		if r.stored, r.written = row, nil; written {
+			r.written = row
 		}
 		return nil
 	}

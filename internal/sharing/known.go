@@ -28,8 +28,7 @@ type knownRow struct {
 	// seen is the last time, by the shared clock, at which the store certainly had this row. It is
 	// 0 if the store may have another row now.
 	seen int64
-	// replaced is set when another node may have replaced the row. A missing or older row in the
-	// store is then no loss.
+	// replaced is set when another node may have replaced the row. A missing row is then no loss.
 	replaced bool
 	// refusal is the last refusal that was certain; nil if there was none since the row changed.
 	refusal *refusal
@@ -96,16 +95,15 @@ func (k *knownRow) confirm(row *limits.Row, r *rowDraft, now int64) (imported ui
 	return imported, k.debt, assumed
 }
 
-// isLost reports whether the store has lost writes of the row that this node knows. begun reports
-// whether another node has begun the stored row since. A row is a new one if its era is, and it
-// doesn't include the writes that are known.
-func (k *knownRow) isLost(stored *limits.Row, now int64) (lost, begun bool) {
-	if k.row.Until() <= now || k.replaced {
+// isLost reports whether the store has lost writes of the row that this node knows. written reports
+// whether another node has written the stored row since.
+func (k *knownRow) isLost(stored *limits.Row, now int64) (lost, written bool) {
+	if k.row.Until() <= now || stored == nil && k.replaced {
 		return false, false
 	}
 	included, sure := stored.Writes().Include(k.row.Writes().Stamp)
-	begun = stored != nil && !included && sure && stored.BeganAfter(k.row)
-	return begun || stored.Writes().Seq < k.row.Writes().Seq, begun
+	older, _ := k.row.Writes().Include(stored.Writes().Stamp)
+	return !included && sure, stored != nil && !older
 }
 
 // observe records the row that the store has. The row is certain only if what is known has not

@@ -51,19 +51,25 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 		}
 		lost = lost || r.lost
 	}
-	b.restores = lost && s.noteLoss(now)
+	if lost {
+		b.restores = s.noteLoss(now)
+	}
 	// The store has returned all rows as they were at the same moment. A decision that changes none
 	// of them needs no other round trip, unless a notice has come since.
 	if b.decide(s, now, false); b.changes() || !b.isObserved() {
 		return false
 	}
-	b.confirm(s, now)
+	if b.restores {
+		b.finishRestore(s, now)
+	} else {
+		b.confirm(s, now)
+	}
 	return true
 }
 
 // finishRestore records that the store has the batch's rows again. Another node may know later
 // writes of them, and restores these. Until all nodes have done so, the batch's messages are decided
-// as if the store were away.
+// as if the store were away, and nothing that is owed is paid back.
 func (b *batch) finishRestore(s *Rows, now int64) {
 	for i := range b.rows {
 		b.rows[i].restore(s, now)
