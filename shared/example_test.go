@@ -110,6 +110,7 @@ func ExampleStore() {
 	fmt.Println(errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed))
 	store.full = false
 	first.Shared().Heal()                     // the store may have lost rows
+	store.now = store.now.Add(time.Second)    // meanwhile, nodes give these back
 	fmt.Println(first.Shared().Exchange(ctx)) // what was allowed meanwhile is written
 	s := first.Shared().Counts()
 	fmt.Println(s.Swaps, s.Conflicts, s.Offline, s.Pending, s.FromMemory, s.Healed, s.Unreadable, s.Rows, s.Exchanged, s.Assumed, s.Lost, s.Problem)

@@ -34,7 +34,8 @@ type Guard interface {
 	InvalidateAll()
 
 	// Heal makes the next Exchange restore the rows that the Store has lost and the Guard
-	// remembers. A Store calls it when it may have lost rows.
+	// remembers. A Store calls it when it may have lost rows. For one second, what was allowed
+	// without the Store stays pending, because other Guards may restore rows, too.
 	Heal()
 
 	// Exchange writes what was allowed without the Store, and reads what other Guards have allowed.
