@@ -43,11 +43,19 @@ func (c *counters) assume(assumed bool) {
 
 // setProblem records that a row can't be read.
 func (c *counters) setProblem(key Key, err error) {
-	c.problem.Store(&rowProblem{fmt.Sprintf("channel %q, user %q: %v", key.ChannelID, key.UserID, err), time.Now()})
+	c.problem.Store(&rowProblem{key, fmt.Sprintf("channel %q, user %q: %v", key.ChannelID, key.UserID, err), time.Now()})
+}
+
+// endProblem records that a row can be read.
+func (c *counters) endProblem(key Key) {
+	if problem := c.problem.Load(); problem != nil && problem.key == key {
+		c.problem.CompareAndSwap(problem, nil)
+	}
 }
 
 // rowProblem says why a row couldn't be read, and when that was.
 type rowProblem struct {
+	key  Key
 	text string
 	at   time.Time
 }

@@ -149,6 +149,7 @@ func (r *rowDraft) swapRow() shared.Row {
 // confirm is batch.confirm for one row.
 func (r *rowDraft) confirm(s *Rows, now int64) {
 	row := cmp.Or(r.next, r.base)
+	s.counters.endProblem(r.ref.key)
 	s.counters.overdrawn.Add(r.over)
 	if r.lost {
 		s.counters.healed.Add(1)
@@ -197,6 +198,7 @@ func (r *rowDraft) observe(s *Rows, stored []byte, now int64) error {
 	if err != nil {
 		return err
 	}
+	s.counters.endProblem(k.key)
 	var written bool
 	if r.lost, written = k.isLost(row, now); r.lost {
 		if r.stored, r.written = row, nil; written {

@@ -71,7 +71,7 @@ func TestSharing_OwedAfterHeal(t *testing.T) {
 	}
 }
 
-// A row that couldn't be read is a problem for ten minutes.
+// A row that can't be read is a problem until it can, and for at most ten minutes.
 func TestSharing_ProblemEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer()
@@ -83,6 +83,16 @@ func TestSharing_ProblemEnds(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if s := guard.Shared().Counts(); s.Problem != "" || s.Unreadable != 1 {
 			t.Errorf("ten minutes later: %+v", s)
+		}
+		check(t, guard, "7")
+		delete(server.rows, [2]string{"c", "7"})
+		check(t, guard, "8")
+		if s := guard.Shared().Counts(); s.Problem == "" {
+			t.Error("a message of another user has ended the problem")
+		}
+		check(t, guard, "7")
+		if s := guard.Shared().Counts(); s.Problem != "" || s.Unreadable != 2 {
+			t.Errorf("after the row was deleted: %+v", s)
 		}
 	})
 }
