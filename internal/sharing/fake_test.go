@@ -9,25 +9,88 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/shared"
 )
 
-// fakeServer is a Store in memory, with faults. Each node connects by its own fakeShared.
+// fakeServer is a Store in memory, with faults, that the nodes of a test share.
 type fakeServer struct {
+	t      testing.TB
+	policy chatguard.Policy  // of the nodes that join
+	opts   chatguard.Options // of the nodes that join
+	now    time.Time         // by all nodes' clocks; zero means that of the test's bubble
+	nodes  []*node
+	silent bool // it sends no notices
+
 	mu     sync.Mutex
 	rows   map[[2]string][]byte
 	own    map[string]map[string]bool
-	guards []*chatguard.Guard
 	swaps  int // that were tried
 	writes int // that were done
 }
 
-func newFakeServer() *fakeServer {
-	return &fakeServer{rows: map[[2]string][]byte{}, own: map[string]map[string]bool{}}
+// newServer returns a server without nodes. Their clocks show sharedStart, or what the test sets.
+func newServer(t testing.TB, mode shared.Mode, policy chatguard.Policy) *fakeServer {
+	opts := chatguard.Options{SharedMode: mode, TextKey: testKey}
+	return &fakeServer{t: t, policy: policy, opts: opts, now: sharedStart, rows: map[[2]string][]byte{}, own: map[string]map[string]bool{}}
 }
+
+// newServerInBubble is newServer for nodes whose clocks show the time of a synctest bubble.
+func newServerInBubble(t testing.TB, mode shared.Mode, policy chatguard.Policy) *fakeServer {
+	f := newServer(t, mode, policy)
+	f.now = time.Time{}
+	return f
+}
+
+// testKey is the Options.TextKey of nodes.
+var testKey = [16]byte{1}
+
+func (f *fakeServer) clock() time.Time {
+	if f.now.IsZero() {
+		return time.Now()
+	}
+	return f.now
+}
+
+// node is a Guard that shares a server, and its connection.
+type node struct {
+	*fakeShared
+	*chatguard.Guard
+}
+
+// join returns another node.
+func (f *fakeServer) join() *node {
+	f.t.Helper()
+	conn := &fakeShared{server: f, number: uint8(len(f.nodes)), clock: f.clock, timeout: time.Minute, inProgress: map[[2]string]int{}}
+	opts := f.opts
+	opts.Shared = conn
+	n := &node{conn, mustNew(f.t, f.policy, &opts)}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.nodes = append(f.nodes, n)
+	return n
+}
+
+// exchange lets all nodes exchange.
+func (f *fakeServer) exchange() {
+	f.t.Helper()
+	for _, n := range f.nodes {
+		n.exchange()
+	}
+}
+
+// exchange must succeed.
+func (n *node) exchange() {
+	n.server.t.Helper()
+	if err := n.Shared().Exchange(n.server.t.Context()); err != nil {
+		n.server.t.Errorf("Exchange: %v", err)
+	}
+}
+
+func (n *node) counts() shared.Counts { return n.Shared().Counts() }
 
 // fakeShared is one node's connection to a fakeServer.
 type fakeShared struct {
@@ -36,9 +99,11 @@ type fakeShared struct {
 	clock  func() time.Time
 	skew   time.Duration
 
-	mu      sync.Mutex
-	away    bool
-	timeout time.Duration
+	mu         sync.Mutex
+	away       bool
+	timeout    time.Duration
+	inProgress map[[2]string]int // swaps, by their rows
+	most       int               // swaps of one row at the same time
 	// before is called before a swap reaches the server. It may wait. If it returns an error, the
 	// swap never reaches the server, which the Guard only knows if it is ErrAway.
 	before func(ctx context.Context) error
@@ -57,22 +122,6 @@ func seeded(seed, stream uint64) func(n int) int {
 		defer mu.Unlock()
 		return random.IntN(n)
 	}
-}
-
-// testKey is the Options.TextKey of nodes.
-var testKey = [16]byte{1}
-
-// connect returns a node's connection, and a Guard that uses it.
-func (f *fakeServer) connect(policy chatguard.Policy, clock func() time.Time) (*fakeShared, *chatguard.Guard) {
-	node := &fakeShared{server: f, number: uint8(len(f.guards)), clock: clock, timeout: time.Minute}
-	guard, err := chatguard.New(policy, &chatguard.Options{Shared: node, TextKey: testKey})
-	if err != nil {
-		panic(err)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.guards = append(f.guards, guard)
-	return node, guard
 }
 
 func (n *fakeShared) Timeout() time.Duration            { return n.timeout }
@@ -113,7 +162,22 @@ var errReplyLost = errors.New("the reply was lost")
 // errOvertaken means that the reply was lost, and that a later attempt finds another row.
 var errOvertaken = errors.New("the reply was lost, and the row has changed")
 
+// count counts swaps that begin, or with -1 those that end.
+func (n *fakeShared) count(swaps []*shared.Swap, change int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range swaps {
+		for _, r := range s.Rows {
+			key := [2]string{r.ChannelID, r.UserID}
+			n.inProgress[key] += change
+			n.most = max(n.most, n.inProgress[key])
+		}
+	}
+}
+
 func (n *fakeShared) Swap(ctx context.Context, swaps []*shared.Swap) {
+	n.count(swaps, 1)
+	defer n.count(swaps, -1)
 	err := n.awayError()
 	if err == nil && n.before != nil {
 		err = n.before(ctx)
@@ -159,9 +223,9 @@ func (f *fakeServer) swap(s *shared.Swap, from *fakeShared) {
 			}
 			f.own[r.ChannelID][r.UserID] = true
 		}
-		for k, guard := range f.guards {
-			if s.Notify && k != int(from.number) {
-				guard.Shared().Invalidate(r.ChannelID, r.UserID)
+		for _, n := range f.nodes {
+			if s.Notify && !f.silent && n.fakeShared != from {
+				n.Shared().Invalidate(r.ChannelID, r.UserID)
 			}
 		}
 	}

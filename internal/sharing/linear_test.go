@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // linearInput is a message as a node judges it, at the time of its clock.
@@ -64,15 +65,13 @@ type linearNodes struct {
 // history lets the nodes judge messages.
 func (l linearNodes) history(t *testing.T, policy chatguard.Policy, seed uint64) (history []porcupine.Operation, fromMemory int64) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newFakeServer()
+		server := newServerInBubble(t, shared.Exact, policy)
 		var events atomic.Int64
 		var mu sync.Mutex
 		var wg sync.WaitGroup
-		var guards []*chatguard.Guard
-		for n := range l.nodes {
+		for n, node := range server.joinAll(l.nodes) {
 			offset := time.Duration(n-l.nodes/2) * l.ahead
-			clock := func() time.Time { return time.Now().Add(offset) }
-			node, guard := server.connect(policy, clock)
+			node.clock = func() time.Time { return time.Now().Add(offset) }
 			node.skew = l.skew
 			delay := seeded(seed, uint64(100+n))
 			node.before = func(context.Context) error {
@@ -87,17 +86,16 @@ func (l linearNodes) history(t *testing.T, policy chatguard.Policy, seed uint64)
 				time.Sleep(time.Duration(delay(3)) * time.Millisecond)
 				return nil
 			}
-			guards = append(guards, guard)
 			for k := range l.clients {
 				client := l.clients*n + k
 				random := seeded(seed, uint64(client))
 				wg.Go(func() {
 					for range 40 {
 						time.Sleep(time.Duration(random(30)) * time.Millisecond)
-						at := clock()
+						at := node.clock()
 						in := linearInput{at.UnixNano(), []int64{1, 1, 1, 2}[random(4)]}
 						call := events.Add(1)
-						v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}, Cost: int(in.cost), SentAt: at})
+						v, err := node.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}, Cost: int(in.cost), SentAt: at})
 						end := events.Add(1)
 						if err != nil || v.Degraded {
 							t.Errorf("%+v, %v", v, err)
@@ -114,8 +112,8 @@ func (l linearNodes) history(t *testing.T, policy chatguard.Policy, seed uint64)
 			}
 		}
 		wg.Wait()
-		for _, g := range guards {
-			fromMemory += g.Shared().Counts().FromMemory
+		for _, n := range server.nodes {
+			fromMemory += n.counts().FromMemory
 		}
 	})
 	return history, fromMemory
@@ -128,8 +126,8 @@ func TestShared_Linearizable(t *testing.T) {
 	policy := chatguard.Policy{
 		Mode: chatguard.ModeEnforce,
 		Limits: []chatguard.Limit{
-			{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 40 * time.Millisecond},
-			{Name: "minute", Algorithm: chatguard.FixedWindow, Messages: 5, Every: 300 * time.Millisecond},
+			chatguard.TokenBucketLimit("burst", 3, 40*time.Millisecond),
+			chatguard.FixedWindowLimit("minute", 5, 300*time.Millisecond),
 		},
 		Penalties: chatguard.Penalties{StrikeEvery: 50 * time.Millisecond, ForgetAfter: time.Second},
 	}

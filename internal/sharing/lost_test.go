@@ -3,6 +3,7 @@ package sharing_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -11,19 +12,27 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
+// bothAway returns a server that is away, and two nodes.
+func bothAway(t *testing.T, policy chatguard.Policy) (server *fakeServer, a, b *node) {
+	server = newServer(t, shared.Exact, policy)
+	a, b = server.join(), server.join()
+	server.setAway(true)
+	return server, a, b
+}
+
+func (f *fakeServer) setAway(away bool) {
+	for _, n := range f.nodes {
+		n.setAway(away)
+	}
+}
+
 // While the store is away, a Guard decides by what it knows. What it allows is pending, and written
 // when the store is back.
 func TestShared_AwayThenPaidBack(t *testing.T) {
-	server := newFakeServer()
-	now := sharedStart
-	clock := func() time.Time { return now }
-	nodeA, a := server.connect(enforcedDefault(), clock)
-	nodeB, b := server.connect(enforcedDefault(), clock)
-	nodeA.setAway(true)
-	nodeB.setAway(true)
+	server, a, b := bothAway(t, enforced())
 	for i := range 5 {
-		for _, g := range []*chatguard.Guard{a, b} {
-			v := check(t, g, "7")
+		for _, n := range server.nodes {
+			v := check(t, n, "7")
 			if v.Allowed != (i < 3) || !v.Degraded {
 				t.Fatalf("message %d while the store is away: allowed %v, degraded %v", i, v.Allowed, v.Degraded)
 			}
@@ -32,68 +41,82 @@ func TestShared_AwayThenPaidBack(t *testing.T) {
 			}
 		}
 	}
-	if err := a.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}); !errors.Is(err, shared.ErrAway) {
+	if err := a.Reset(t.Context(), seven); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("Reset while the store is away: %v, want ErrAway", err)
 	}
-	if got := a.Shared().Counts(); got.Pending != 1 || got.Offline != 5 {
+	if got := a.counts(); got.Pending != 1 || got.Offline != 5 {
 		t.Errorf("while the store is away: %+v, want one pending row, and 5 decisions offline", got)
 	}
-	nodeA.setAway(false)
-	nodeB.setAway(false)
-	for _, g := range []*chatguard.Guard{a, b} {
-		must(t, g.Shared().Exchange(t.Context()))
-		if got := g.Shared().Counts(); got.Pending != 0 {
-			t.Errorf("after the exchange: %+v, want nothing pending", got)
+	server.setAway(false)
+	for _, n := range server.nodes {
+		if n.exchange(); n.counts().Pending != 0 {
+			t.Errorf("after the exchange: %+v, want nothing pending", n.counts())
 		}
 	}
 	// Six messages were allowed: a message passes when four of them are paid back, after 4 × 4 s.
-	now = sharedStart.Add(16*time.Second - 1)
+	server.now = sharedStart.Add(16*time.Second - 1)
 	if v := check(t, a, "7"); v.Allowed || v.Degraded || v.RetryAfter != 1 {
 		t.Errorf("before the debt is paid back: %+v", v)
 	}
-	now = sharedStart.Add(16 * time.Second)
+	server.now = sharedStart.Add(16 * time.Second)
 	if v := check(t, b, "7"); !v.Allowed {
 		t.Errorf("after the debt is paid back: %+v", v)
+	}
+}
+
+// When the store is back, each node pays what it has allowed. A node that was the first to pay
+// doesn't refuse by the row as it was then.
+func TestShared_PaybackIsNoticed(t *testing.T) {
+	server, a, b := bothAway(t, enforced())
+	if send(t, a, 3) != 3 || send(t, b, 3) != 3 {
+		t.Fatal("a node alone refuses one of three messages")
+	}
+	server.setAway(false)
+	refused := func(n *node, wait time.Duration) {
+		t.Helper()
+		if v := check(t, n, "7"); v.Allowed || v.RetryAfter != wait {
+			t.Errorf("%+v, want a wait of %v", v, wait)
+		}
+	}
+	refused(a, 4*time.Second)
+	server.now = server.now.Add(time.Second)
+	for range 2 {
+		refused(b, 15*time.Second)
+		refused(a, 15*time.Second)
 	}
 }
 
 // A swap whose reply is lost counts once, whether it happened or not.
 func TestShared_LostReplies(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		reaches bool
-		others  int // writes of another node before the next message
-		want    int // used
+		happened bool
+		others   int // writes of another node before the next message
+		want     int // used
 	}{
-		{"it happened", true, 0, 2},
-		{"it didn't happen", false, 0, 2},
-		{"it didn't happen, another node wrote once", false, 1, 3},
-		{"it happened, another node wrote once", true, 1, 3},
-		{"it happened, another node wrote twice", true, 2, 4},
+		{true, 0, 2},
+		{false, 0, 2},
+		{false, 1, 3},
+		{true, 1, 3},
+		{true, 2, 4},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			server := newFakeServer()
-			policy := enforcedDefault()
-			policy.Limits = policy.Limits[1:] // the day
-			node, guard := server.connect(policy, sharedNoon)
-			_, other := server.connect(policy, sharedNoon)
-			if c.reaches {
+		t.Run(fmt.Sprintf("happened %v, %d writes of another node", c.happened, c.others), func(t *testing.T) {
+			server := newServer(t, shared.Exact, dayOnly())
+			node, other := server.join(), server.join()
+			if c.happened {
 				node.after = func() error { return errReplyLost }
 			} else {
 				node.before = func(context.Context) error { return errReplyLost }
 			}
-			if v := check(t, guard, "7"); !v.Allowed || !v.Degraded {
+			if v := check(t, node, "7"); !v.Allowed || !v.Degraded {
 				t.Fatalf("with a lost reply: %+v", v)
 			}
 			node.before, node.after = nil, nil
-			for range c.others {
-				check(t, other, "7")
-			}
-			if v := check(t, guard, "7"); v.Degraded || 300-v.Remaining != c.want {
+			send(t, other, c.others)
+			if v := check(t, node, "7"); v.Degraded || 300-v.Remaining != c.want {
 				t.Errorf("%d messages count, want %d (degraded %v)", 300-v.Remaining, c.want, v.Degraded)
 			}
-			if v := check(t, other, "7"); 300-v.Remaining != c.want+1 {
-				t.Errorf("on the other node %d messages count, want %d", 300-v.Remaining, c.want+1)
+			if got := used(t, other); got != c.want+1 {
+				t.Errorf("on the other node %d messages count, want %d", got, c.want+1)
 			}
 		})
 	}
@@ -101,35 +124,32 @@ func TestShared_LostReplies(t *testing.T) {
 
 // A store that has lost writes gets them back from a node that remembers them.
 func TestShared_LostWritesHeal(t *testing.T) {
-	server := newFakeServer()
-	now := sharedStart
-	_, guard := server.connect(enforcedDefault(), func() time.Time { return now })
-	_, other := server.connect(enforcedDefault(), func() time.Time { return now })
-	check(t, guard, "7")
+	server := newServer(t, shared.Exact, enforced())
+	node, other := server.join(), server.join()
+	check(t, node, "7")
 	early := server.save()
-	check(t, guard, "7")
-	check(t, guard, "7")
+	send(t, node, 2)
 	server.restore(early) // a replica took over
-	if v := check(t, guard, "7"); v.Allowed {
+	if v := check(t, node, "7"); v.Allowed {
 		t.Error("allowed after two writes were lost")
 	}
 	server.lose() // it starts empty
-	now = now.Add(4 * time.Second)
-	if v := check(t, guard, "7"); !v.Allowed || v.Remaining != 0 {
+	server.now = server.now.Add(4 * time.Second)
+	if v := check(t, node, "7"); !v.Allowed || v.Remaining != 0 {
 		t.Errorf("after all rows were lost: %+v, want the one message regained", v)
 	}
 	if v := check(t, other, "7"); v.Allowed {
 		t.Error("the other node allows a message after the row came back")
 	}
-	if got := guard.Shared().Counts().Healed; got != 2 {
+	if got := node.counts().Healed; got != 2 {
 		t.Errorf("%d rows came back, want 2", got)
 	}
-	now = now.Add(48 * time.Hour)
+	server.now = server.now.Add(48 * time.Hour)
 	server.lose()
-	if v := check(t, guard, "7"); !v.Allowed || v.Remaining != 2 {
+	if v := check(t, node, "7"); !v.Allowed || v.Remaining != 2 {
 		t.Errorf("two days later: %+v, want a new user's", v)
 	}
-	if got := guard.Shared().Counts().Healed; got != 2 {
+	if got := node.counts().Healed; got != 2 {
 		t.Errorf("a row that had no effect any more came back (%d)", got)
 	}
 }
@@ -141,30 +161,30 @@ func TestShared_NewerRowWins(t *testing.T) {
 	for _, first := range []string{"the node with the older row", "the node with the newer row"} {
 		lost := 0
 		for since := range 31 {
-			server := newFakeServer()
-			_, a := server.connect(dayOnly(), sharedNoon)
-			_, b := server.connect(dayOnly(), sharedNoon)
+			server := newServer(t, shared.Exact, dayOnly())
+			a, b := server.join(), server.join()
 			send(t, a, older)
 			// One write, so that the number of writes doesn't say how much was spent.
-			if v, err := b.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}, Cost: newer}); err != nil || !v.Allowed {
-				t.Fatalf("%+v, %v", v, err)
+			m := message("7")
+			m.Cost = newer
+			if v := judge(t, b, m); !v.Allowed {
+				t.Fatalf("%+v", v)
 			}
 			server.lose()
 			send(t, a, since)
-			for _, g := range []*chatguard.Guard{a, b} {
-				g.Shared().InvalidateAll()
-				g.Shared().Heal()
+			for _, n := range server.nodes {
+				n.Shared().InvalidateAll()
+				n.Shared().Heal()
 			}
 			if first == "the node with the newer row" {
 				a, b = b, a
 			}
-			for _, g := range []*chatguard.Guard{a, b, a} {
-				must(t, g.Shared().Exchange(t.Context()))
+			for _, n := range []*node{a, b, a} {
+				n.exchange()
 			}
-			_, c := server.connect(dayOnly(), sharedNoon)
-			used := 300 - check(t, c, "7").Remaining - 1
-			if lost = max(lost, older+newer+since-used); used < older+newer || used > older+newer+since {
-				t.Errorf("%s exchanges first, %d messages after the loss: %d count, want %d, and at most %d more", first, since, used, older+newer, since)
+			counted := server.used() - 1
+			if lost = max(lost, older+newer+since-counted); counted < older+newer || counted > older+newer+since {
+				t.Errorf("%s exchanges first, %d messages after the loss: %d count, want %d, and at most %d more", first, since, counted, older+newer, since)
 				break
 			}
 		}
@@ -172,38 +192,66 @@ func TestShared_NewerRowWins(t *testing.T) {
 	}
 }
 
-// A node writes all rows again that it remembers, once it is told that the store has lost some.
+// A node reads all rows that it remembers, once it is told that the store has lost some, and writes
+// those again that are gone. Nothing is pending in rows that the next exchange only reads.
 func TestShared_Heal(t *testing.T) {
-	server := newFakeServer()
-	now := sharedStart
-	_, guard := server.connect(enforcedDefault(), func() time.Time { return now })
-	for _, user := range []string{"7", "8", "9"} {
-		check(t, guard, user)
+	server := newServer(t, shared.Exact, enforced())
+	node := server.join()
+	checkEach(t, node, 3)
+	node.Shared().Heal()
+	if s := node.counts(); s.Pending != 0 || s.Rows != 3 {
+		t.Errorf("%+v, want 3 rows with nothing pending", s)
+	}
+	node.exchange()
+	if s := node.counts(); s.Exchanged != 3 || s.Healed != 0 {
+		t.Errorf("%+v, want 3 rows looked at", s)
 	}
 	rows := server.save()
 	server.lose()
-	guard.Shared().Heal()
-	must(t, guard.Shared().Exchange(t.Context()))
-	if got := server.save(); !reflect.DeepEqual(got, rows) || guard.Shared().Counts().Healed != 3 || guard.Shared().Counts().Pending != 0 {
-		t.Errorf("the server has %d rows again, want the %d as they were (%+v)", len(got), len(rows), guard.Shared().Counts())
+	node.Shared().Heal()
+	node.exchange()
+	if got := server.save(); !reflect.DeepEqual(got, rows) || node.counts().Healed != 3 || node.counts().Pending != 0 {
+		t.Errorf("the server has %d rows again, want the %d as they were (%+v)", len(got), len(rows), node.counts())
 	}
-	now = now.Add(48 * time.Hour)
+	server.now = server.now.Add(48 * time.Hour)
 	server.lose()
-	guard.Shared().Heal()
-	if err := guard.Shared().Exchange(t.Context()); err != nil || len(server.save()) != 0 {
-		t.Errorf("%d rows come back after they have no effect any more (%v)", len(server.save()), err)
+	node.Shared().Heal()
+	if node.exchange(); len(server.save()) != 0 {
+		t.Errorf("%d rows come back after they have no effect any more", len(server.save()))
+	}
+}
+
+// A node that writes lost rows again keeps what is pending.
+func TestShared_HealKeepsDebts(t *testing.T) {
+	server := newServer(t, shared.Exact, enforced())
+	server.opts.SharedRows = 1280
+	node := server.join()
+	checkEach(t, node, 2000)
+	node.setAway(true)
+	for user := range 40 {
+		check(t, node, fmt.Sprint("away ", user))
+	}
+	node.Shared().Heal()
+	if s := node.counts(); s.Lost != 0 || s.Pending != 40 {
+		t.Errorf("%+v, want 40 pending rows", s)
+	}
+	node.setAway(false)
+	for _, rows := range []int{2000, 2040} { // while rows are restored, and afterwards
+		if node.exchange(); node.counts().Pending != 2040-rows || len(server.rows) != rows {
+			t.Errorf("%+v, %d rows in the store, want %d", node.counts(), len(server.rows), rows)
+		}
+		server.now = server.now.Add(time.Second)
 	}
 }
 
 // A reset isn't undone by another node that remembers the row from before, even if the store loses
 // its rows.
 func TestShared_ResetStays(t *testing.T) {
-	server := newFakeServer()
-	_, a := server.connect(enforcedDefault(), sharedNoon)
-	_, b := server.connect(enforcedDefault(), sharedNoon)
+	server := newServer(t, shared.Exact, enforced())
+	a, b := server.join(), server.join()
 	send(t, a, 3)
 	check(t, b, "7")
-	must(t, a.Reset(t.Context(), chatguard.Key{ChannelID: "c", UserID: "7"}))
+	must(t, a.Reset(t.Context(), seven))
 	server.lose()
 	if v := check(t, b, "7"); !v.Allowed || v.Remaining != 2 {
 		t.Errorf("after a reset: %+v, want a new user's", v)
@@ -213,39 +261,87 @@ func TestShared_ResetStays(t *testing.T) {
 // A node that didn't know a lost row begins it anew, with more writes than the lost one had. The row
 // that comes back counts both, and can be read.
 func TestShared_BegunRowIsAdded(t *testing.T) {
-	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
-		server := newFakeServer()
-		now := sharedStart
-		var guards []*chatguard.Guard
-		for i := range 2 {
-			node := &fakeShared{server: server, number: uint8(i), clock: func() time.Time { return now }, timeout: time.Minute}
-			guards = append(guards, mustNew(t, dayOnly(), &chatguard.Options{Shared: node, SharedMode: mode}))
-		}
-		server.guards = guards
-		exchange := func(guard *chatguard.Guard) {
-			t.Helper()
-			must(t, guard.Shared().Exchange(t.Context()))
-		}
+	for _, mode := range bothModes {
+		server := newServer(t, mode, dayOnly())
+		a, b := server.join(), server.join()
 		for range 3 {
-			check(t, guards[0], "7")
-			exchange(guards[0])
+			check(t, a, "7")
+			a.exchange()
 		}
 		server.lose()
-		now = now.Add(time.Second)
+		server.now = server.now.Add(time.Second)
 		for range 20 {
-			check(t, guards[1], "7")
-			exchange(guards[1])
+			check(t, b, "7")
+			b.exchange()
 		}
-		guards[0].Shared().Heal()
-		exchange(guards[0])
-		now = now.Add(2 * time.Second)
-		for i, guard := range guards {
-			guard.Shared().InvalidateAll()
-			exchange(guard)
-			if v := check(t, guard, "7"); v.Degraded || 300-v.Remaining != 24+i {
+		a.Shared().Heal()
+		a.exchange()
+		server.now = server.now.Add(2 * time.Second)
+		for i, n := range server.nodes {
+			n.Shared().InvalidateAll()
+			n.exchange()
+			if v := check(t, n, "7"); v.Degraded || 300-v.Remaining != 24+i {
 				t.Errorf("%s, node %d: %d messages count, want %d (degraded %t)", mode, i, 300-v.Remaining, 24+i, v.Degraded)
 			}
-			exchange(guard)
+			n.exchange()
 		}
+	}
+}
+
+// A row that another node has begun counts once, also for the message that finds the loss.
+func TestShared_BegunRowCountsOnce(t *testing.T) {
+	server := newServer(t, shared.Exact, dayOnly())
+	a, b := server.join(), server.join()
+	send(t, a, 1)
+	server.now = server.now.Add(time.Minute)
+	server.lose()
+	send(t, b, 30)
+	if got := used(t, a); got != 32 {
+		t.Errorf("%d count for the node that restores the row, want 32", got)
+	}
+	server.now = server.now.Add(2 * time.Second)
+	if a, b := used(t, a), used(t, b); a != 33 || b != 34 {
+		t.Errorf("then %d and %d count, want 33 and 34", a, b)
+	}
+}
+
+// A message counts if the reply to the restore before it is lost.
+func TestShared_RestoreWithLostReply(t *testing.T) {
+	server := newServer(t, shared.Exact, dayOnly())
+	a, b := server.join(), server.join()
+	send(t, a, 1)
+	server.now = server.now.Add(time.Minute)
+	server.lose()
+	calls := 0
+	a.after = func() error {
+		if calls++; calls < 2 {
+			return nil // the first swap finds the loss
+		}
+		a.after = nil
+		check(t, b, "7")
+		return errOvertaken
+	}
+	check(t, a, "7")
+	server.now = server.now.Add(2 * time.Second)
+	if got, assumed := used(t, a), a.counts().Assumed; got != 4 || assumed != 0 {
+		t.Errorf("%d messages count, and %d swaps are assumed, want 4 and none", got, assumed)
+	}
+}
+
+// What is owed doesn't count as written because the row was restored.
+func TestShared_TryBeforeRestore(t *testing.T) {
+	server := newServer(t, shared.Exact, dayOnly())
+	a, b := server.join(), server.join()
+	send(t, a, 5)
+	a.before = func(context.Context) error { return errReplyLost }
+	send(t, a, 4)
+	a.before = nil
+	server.now = server.now.Add(time.Minute)
+	server.lose()
+	send(t, b, 2)
+	check(t, a, "7")
+	server.now = server.now.Add(2 * time.Second)
+	if a, b := used(t, a), used(t, b); a != 13 || b != 14 {
+		t.Errorf("%d and %d count, want 13 and 14", a, b)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestShared_OptionsContradict(t *testing.T) {
-	node, _ := newFakeServer().connect(enforcedDefault(), time.Now)
+	node := newServer(t, shared.Exact, enforced()).join()
 	for want, opts := range map[string]*chatguard.Options{
 		"SharedMode is \"7\"":  {Shared: node, SharedMode: "7"},
 		"needs Options.Shared": {SharedMode: shared.Synchronised},
@@ -21,7 +20,7 @@ func TestShared_OptionsContradict(t *testing.T) {
 		"use shared.Exact or":  {SharedMode: "2"},
 		"SharedRows is -1":     {Shared: node, SharedRows: -1},
 	} {
-		if guard, err := chatguard.New(enforcedDefault(), opts); guard != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if guard, err := chatguard.New(enforced(), opts); guard != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
@@ -32,7 +31,7 @@ func TestShared_TextsNeedKey(t *testing.T) {
 	repeats, none := strictTexts(), chatguard.Policy{}
 	for name, opts := range map[string]*chatguard.Options{"alone": {}, "exact": {}, "synchronised": {SharedMode: shared.Synchronised}, "with a key": {TextKey: testKey}} {
 		if name != "alone" {
-			opts.Shared, _ = newFakeServer().connect(none, sharedNoon)
+			opts.Shared = newServer(t, shared.Exact, none).join()
 		}
 		_, err := chatguard.New(repeats, opts)
 		guard := mustNew(t, none, opts)
@@ -47,52 +46,10 @@ func TestShared_TextsNeedKey(t *testing.T) {
 }
 
 func TestShared_Mode(t *testing.T) {
-	node, _ := newFakeServer().connect(enforcedDefault(), sharedNoon)
+	node := newServer(t, shared.Exact, enforced()).join()
 	for want, opts := range map[shared.Mode]*chatguard.Options{"": {}, shared.Exact: {Shared: node}, shared.Synchronised: {Shared: node, SharedMode: shared.Synchronised}} {
-		if got := mustNew(t, enforcedDefault(), opts).Shared().Mode(); got != want {
+		if got := mustNew(t, enforced(), opts).Shared().Mode(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-}
-
-// Nothing is pending in rows that the next exchange only reads.
-func TestSharing_OwedAfterHeal(t *testing.T) {
-	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
-	checkEach(t, guard, 10)
-	guard.Shared().Heal()
-	if s := guard.Shared().Counts(); s.Pending != 0 || s.Rows != 10 {
-		t.Errorf("%+v, want 10 rows with nothing pending", s)
-	}
-	if err := guard.Shared().Exchange(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if s := guard.Shared().Counts(); s.Exchanged != 10 {
-		t.Errorf("%+v, want 10 rows looked at", s)
-	}
-}
-
-// A row that can't be read is a problem until it can, and for at most ten minutes.
-func TestSharing_ProblemEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFakeServer()
-		_, guard := server.connect(enforcedDefault(), sharedNoon)
-		server.rows[[2]string{"c", "7"}] = []byte("not a row")
-		if v := check(t, guard, "7"); !v.Degraded || !strings.Contains(guard.Shared().Counts().Problem, `user "7"`) {
-			t.Errorf("%+v, problem %q", v, guard.Shared().Counts().Problem)
-		}
-		time.Sleep(10 * time.Minute)
-		if s := guard.Shared().Counts(); s.Problem != "" || s.Unreadable != 1 {
-			t.Errorf("ten minutes later: %+v", s)
-		}
-		check(t, guard, "7")
-		delete(server.rows, [2]string{"c", "7"})
-		check(t, guard, "8")
-		if s := guard.Shared().Counts(); s.Problem == "" {
-			t.Error("a message of another user has ended the problem")
-		}
-		check(t, guard, "7")
-		if s := guard.Shared().Counts(); s.Problem != "" || s.Unreadable != 2 {
-			t.Errorf("after the row was deleted: %+v", s)
-		}
-	})
 }

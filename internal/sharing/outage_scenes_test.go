@@ -31,7 +31,7 @@ func scenes(limit chatguard.Limit) (all []scene) {
 		for _, limit.Per = range limittest.Scopes {
 			for _, nodes := range []int{1, 2, 3, 5} {
 				for _, f := range faults {
-					for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+					for _, mode := range bothModes {
 						for _, below := range []bool{true, false} {
 							seed := uint64(len(all))
 							all = append(all, scene{limit: limit, nodes: nodes, mode: mode, fault: f, outage: outage, below: below, bursts: seed%3 == 0, ahead: aheads[seed/4%4], seed: seed})
@@ -116,7 +116,7 @@ func TestOutage_Scenes(t *testing.T) {
 			if failed > 10 {
 				t.Errorf("and %d more scenes", failed-10)
 			}
-			for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+			for _, mode := range bothModes {
 				for _, outage := range outages {
 					if sum := sums[row{mode, outage}]; sum != nil {
 						t.Logf("%-12s %-12s %6v: %v", limit.Name, mode, outage, sum)
@@ -172,7 +172,7 @@ func TestOutage_BelowTheLimit(t *testing.T) {
 		s := scene{
 			limit:  rapid.SampledFrom(limittest.EveryAlgorithm()).Draw(rt, "limit"),
 			nodes:  rapid.SampledFrom([]int{1, 2, 3, 5}).Draw(rt, "nodes"),
-			mode:   rapid.SampledFrom([]shared.Mode{shared.Exact, shared.Synchronised}).Draw(rt, "mode"),
+			mode:   rapid.SampledFrom(bothModes).Draw(rt, "mode"),
 			fault:  rapid.SampledFrom(faults).Draw(rt, "fault"),
 			bursts: rapid.Bool().Draw(rt, "bursts"),
 			ahead:  rapid.SampledFrom(aheads).Draw(rt, "ahead"),
@@ -218,24 +218,22 @@ func TestOutage_SteadyUsers(t *testing.T) {
 		{chatguard.TokenBucketLimit("chat", 3, 4*time.Second), shared.Exact, 10, 1, 5 * time.Second, 1500, 16, 736},
 		{chatguard.SlidingLogLimit("log", 50, 2*time.Second), shared.Exact, 5, 10, 500 * time.Millisecond, 100, 16, 56},
 	} {
-		now := sharedStart
-		clock := func() time.Time { return now }
-		conn := &fakeShared{server: newFakeServer(), clock: clock, timeout: time.Minute}
-		guard := mustNew(t, chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{c.limit}}, &chatguard.Options{Shared: conn, SharedMode: c.mode})
+		server := newServer(t, c.mode, chatguard.Policy{Mode: chatguard.ModeEnforce, Limits: []chatguard.Limit{c.limit}})
+		node := server.join()
 		refused, last := 0, 0
 		for step := range c.steps {
-			conn.setAway(step >= c.away && step < c.back)
-			if err := guard.Shared().Exchange(t.Context()); err != nil && conn.awayError() == nil {
+			node.setAway(step >= c.away && step < c.back)
+			if err := node.Shared().Exchange(t.Context()); err != nil && node.awayError() == nil {
 				t.Fatal(err)
 			}
 			for user := range c.users {
 				for range c.each {
-					if !check(t, guard, fmt.Sprint(user)).Allowed {
+					if !check(t, node, fmt.Sprint(user)).Allowed {
 						refused, last = refused+1, step
 					}
 				}
 			}
-			now = now.Add(c.step)
+			server.now = server.now.Add(c.step)
 		}
 		if refused > 0 {
 			t.Errorf("%s, %s, away for %v: %d of %d messages are refused, the last %v after the outage, want none", c.limit.Name, c.mode,

@@ -68,12 +68,8 @@ type outcome struct {
 type stage struct {
 	scene
 	outcome
-	t      testing.TB
-	now    time.Time
 	random *rand.Rand
 	server *fakeServer
-	conns  []*fakeShared
-	guards []*chatguard.Guard
 	alone  *chatguard.Guard // that shares nothing
 	ideal  *limittest.Model
 	excess int       // allowed, beyond the ideal
@@ -90,22 +86,9 @@ var authors = [][2]string{{"c", "7"}, {"c", "8"}, {"d", "7"}}
 
 // play plays a scene: before, in, and after the outage.
 func play(t testing.TB, s scene) outcome {
-	p := &stage{scene: s, t: t, now: sharedStart, next: sharedStart, random: rand.New(rand.NewPCG(s.seed, 1)), server: newFakeServer(), ideal: limittest.New(s.limit)}
-	policy := enforcedDefault()
-	policy.Limits = []chatguard.Limit{s.limit}
-	clock := func() time.Time { return p.now }
-	var err error
-	if p.alone, err = chatguard.New(policy, &chatguard.Options{Now: clock}); err != nil {
-		t.Fatal(err)
-	}
-	for i := range s.nodes {
-		conn := &fakeShared{server: p.server, number: uint8(i), clock: clock, timeout: time.Minute}
-		guard, err := chatguard.New(policy, &chatguard.Options{Shared: conn, SharedMode: s.mode})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.server.guards, p.conns, p.guards = append(p.server.guards, guard), append(p.conns, conn), append(p.guards, guard)
-	}
+	p := &stage{scene: s, server: newServer(t, s.mode, enforced(s.limit)), next: sharedStart, random: rand.New(rand.NewPCG(s.seed, 1)), ideal: limittest.New(s.limit)}
+	p.alone = mustNew(t, p.server.policy, &chatguard.Options{Now: p.server.clock})
+	p.server.joinAll(s.nodes)
 	period, usual := p.ideal.Period(), p.ideal.Period()/time.Duration(6*p.ideal.Capacity())
 	p.run(2*period, usual)
 	p.begin()
@@ -121,7 +104,7 @@ func play(t testing.TB, s scene) outcome {
 		if p.excess > 0 {
 			p.recovery = -1
 		} else if p.recovery < 0 {
-			p.recovery = p.now.Sub(p.back)
+			p.recovery = p.server.now.Sub(p.back)
 		}
 	}
 	p.left = p.excess
@@ -132,7 +115,7 @@ func play(t testing.TB, s scene) outcome {
 func (p *stage) begin() {
 	p.away = true
 	p.apart = make([]*limittest.Model, p.nodes)
-	for i := range p.conns {
+	for i, n := range p.server.nodes {
 		p.apart[i] = limittest.New(p.limit)
 		switch {
 		case p.fault == noFault:
@@ -141,7 +124,7 @@ func (p *stage) begin() {
 		case p.fault == oneCutOff && i == 1:
 		case p.fault == repliesLost:
 			lost, random := 2*p.ideal.Capacity(), seeded(p.seed, uint64(i))
-			p.conns[i].before = func(context.Context) error {
+			n.before = func(context.Context) error {
 				if lost--; lost < 0 {
 					return shared.ErrAway
 				}
@@ -150,56 +133,59 @@ func (p *stage) begin() {
 				}
 				return nil
 			}
-			p.conns[i].after = func() error { return errReplyLost }
+			n.after = func() error { return errReplyLost }
 		default:
-			p.conns[i].setAway(true)
+			n.setAway(true)
 		}
 	}
 }
 
 // end ends the outage.
 func (p *stage) end() {
-	p.away, p.back, p.beyond = false, p.now, p.in
+	p.away, p.back, p.beyond = false, p.server.now, p.in
 	if p.fault == backEmpty {
 		p.server.lose()
 	}
-	for i, conn := range p.conns {
-		conn.setAway(false)
-		conn.before, conn.after = nil, nil
-		if p.guards[i].Shared().InvalidateAll(); p.fault == backEmpty {
-			p.guards[i].Shared().Heal()
+	for _, n := range p.server.nodes {
+		n.setAway(false)
+		n.before, n.after = nil, nil
+		if n.Shared().InvalidateAll(); p.fault == backEmpty {
+			n.Shared().Heal()
 		}
 	}
 	if p.mode == shared.Synchronised || p.fault == backEmpty {
-		p.next = p.now // otherwise messages may come first
+		p.next = p.server.now // otherwise messages may come first
 	}
 }
 
 // run lets time pass, with messages at about this interval.
 func (p *stage) run(length, gap time.Duration) {
-	for end := p.now.Add(length); ; {
+	for end := p.server.now.Add(length); ; {
 		pause := time.Duration(p.random.Int64N(2*int64(gap) + 1))
 		if p.bursts {
 			if pause = 0; p.random.IntN(2*p.ideal.Capacity()) == 0 {
 				pause = gap * time.Duration(2*p.ideal.Capacity())
 			}
 		}
-		at := p.now.Add(pause)
+		at := p.server.now.Add(pause)
 		if at.After(end) {
-			p.now = end
+			p.server.now = end
 			return
 		}
 		for range 4 { // further ones would change nothing
 			if p.next.After(at) {
 				break
 			}
-			p.now = p.next
+			p.server.now = p.next
 			p.exchange()
 		}
-		p.now, p.next = at, latest(p.next, at)
+		p.server.now = at
+		if p.next.Before(at) {
+			p.next = at
+		}
 		author := authors[p.random.IntN(len(authors))]
 		if p.below {
-			if p.ideal.Below(p.now.Add(p.ahead), author[0], author[1]) {
+			if p.ideal.Below(p.server.now.Add(p.ahead), author[0], author[1]) {
 				p.send(p.random.IntN(p.nodes), author)
 			}
 			continue
@@ -210,31 +196,21 @@ func (p *stage) run(length, gap time.Duration) {
 	}
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // exchange lets all nodes exchange, as redisstore does every 500 ms.
 func (p *stage) exchange() {
-	p.next = p.now.Add(500 * time.Millisecond)
-	for _, g := range p.guards {
-		if err := g.Shared().Exchange(p.t.Context()); err != nil && !p.away {
-			p.t.Errorf("%v: %v", p.scene, err)
+	p.next = p.server.now.Add(500 * time.Millisecond)
+	for _, n := range p.server.nodes {
+		if err := n.Shared().Exchange(p.server.t.Context()); err != nil && !p.away {
+			p.server.t.Errorf("%v: %v", p.scene, err)
 		}
 	}
 }
 
 // send sends a message through a node, and compares the verdict.
 func (p *stage) send(node int, author [2]string) {
-	at := p.now.Add(p.ahead)
+	at := p.server.now.Add(p.ahead)
 	m := chatguard.Message{ChannelID: author[0], User: chatguard.User{ID: author[1]}, SentAt: at}
-	got, err := p.guards[node].Check(p.t.Context(), m)
-	if err != nil {
-		p.t.Fatalf("%v: %v", p.scene, err)
-	}
+	got := judge(p.server.t, p.server.nodes[node], m)
 	p.asked++
 	if got.Allowed {
 		p.allowed++
@@ -251,7 +227,7 @@ func (p *stage) send(node int, author [2]string) {
 		if p.apart[node].Check(at, author[0], author[1]) {
 			p.in--
 		}
-	} else if got.Degraded && (p.fault != backEmpty || p.now.Sub(p.back) > time.Second) {
+	} else if got.Degraded && (p.fault != backEmpty || p.server.now.Sub(p.back) > time.Second) {
 		p.degraded++
 	}
 	if p.below && !got.Allowed {
@@ -260,10 +236,7 @@ func (p *stage) send(node int, author [2]string) {
 	if p.nodes > 1 {
 		return
 	}
-	want, err := p.alone.Check(p.t.Context(), m)
-	if err != nil {
-		p.t.Fatalf("%v: %v", p.scene, err)
-	}
+	want := judge(p.server.t, p.alone, m)
 	if got.Degraded = false; comparableVerdict(got) != comparableVerdict(want) {
 		p.differ++
 	}

@@ -11,19 +11,17 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// panicking is a store that panics once.
-type panicking struct {
-	*fakeShared
-	panics bool
-}
-
-func (p *panicking) Swap(ctx context.Context, swaps []*shared.Swap) {
-	if p.panics {
-		p.panics = false
-		time.Sleep(time.Second)
-		panic("the store panics")
+// panicsOnce lets the next request panic after a second, and others take this time.
+func (n *node) panicsOnce(others time.Duration) {
+	var once sync.Once
+	n.before = func(context.Context) error {
+		once.Do(func() {
+			time.Sleep(time.Second)
+			panic("the store panics")
+		})
+		time.Sleep(others)
+		return nil
 	}
-	p.fakeShared.Swap(ctx, swaps)
 }
 
 // expectPanic recovers from a panic. It is deferred.
@@ -37,31 +35,30 @@ func expectPanic(t *testing.T) {
 // A panic of the store, which a server may recover from, blocks nobody.
 func TestShared_StorePanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
-		guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
+		node, m := newServerInBubble(t, shared.Exact, dayOnly()).join(), message("7")
 		for _, all := range []bool{false, true} {
-			node.panics = true
+			node.panicsOnce(0)
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				defer expectPanic(t)
-				if m := (chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}); all {
-					guard.CheckAll(t.Context(), []chatguard.Message{m, m}, make([]chatguard.Verdict, 2))
+				if all {
+					node.CheckAll(t.Context(), []chatguard.Message{m, m}, make([]chatguard.Verdict, 2))
 				} else {
-					guard.Check(t.Context(), m)
+					node.Check(t.Context(), m)
 				}
 			})
 			synctest.Wait()
 			for range 3 { // wait for the flight
 				wg.Go(func() {
-					if v := check(t, guard, "7"); !v.Allowed || v.Degraded {
+					if v := check(t, node, "7"); !v.Allowed || v.Degraded {
 						t.Errorf("after the panic: %+v", v)
 					}
 				})
 			}
 			wg.Wait()
 		}
-		if err := guard.Shared().Exchange(t.Context()); err != nil || guard.Shared().Counts().Pending != 0 {
-			t.Errorf("Exchange: %v, %+v", err, guard.Shared().Counts())
+		if node.exchange(); node.counts().Pending != 0 {
+			t.Errorf("after an exchange: %+v", node.counts())
 		}
 	})
 }
@@ -69,23 +66,20 @@ func TestShared_StorePanics(t *testing.T) {
 // A panic of the store during several decisions doesn't block a row for which they waited.
 func TestShared_StorePanicsWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
-		node.before = func(context.Context) error { time.Sleep(10 * time.Second); return nil }
-		guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
+		node := newServerInBubble(t, shared.Exact, dayOnly()).join()
+		node.before = takes(10 * time.Second)
 		var wg sync.WaitGroup
-		wg.Go(func() { check(t, guard, "7") })
+		wg.Go(func() { check(t, node, "7") })
 		synctest.Wait() // user 7 has a flight
-		node.panics = true
+		node.panicsOnce(10 * time.Second)
 		wg.Go(func() {
 			defer expectPanic(t)
-			m := []chatguard.Message{{ChannelID: "c", User: chatguard.User{ID: "8"}}, {ChannelID: "c", User: chatguard.User{ID: "7"}}}
-			guard.CheckAll(t.Context(), m, make([]chatguard.Verdict, 2))
+			node.CheckAll(t.Context(), []chatguard.Message{message("8"), message("7")}, make([]chatguard.Verdict, 2))
 		})
 		wg.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		v, err := guard.Check(ctx, chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
-		if err != nil || v.Degraded {
+		if v, err := node.Check(ctx, message("7")); err != nil || v.Degraded {
 			t.Errorf("after the panic: %+v, %v", v, err)
 		}
 	})
@@ -94,18 +88,17 @@ func TestShared_StorePanicsWhileWaiting(t *testing.T) {
 // A panic of the store during an exchange doesn't keep rows from the next one.
 func TestShared_PanicDuringExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: sharedNoon, timeout: time.Minute}}
-		guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
+		node := newServerInBubble(t, shared.Exact, dayOnly()).join()
 		node.setAway(true)
-		check(t, guard, "7")
+		check(t, node, "7")
 		node.setAway(false)
-		node.panics = true
+		node.panicsOnce(0)
 		func() {
 			defer expectPanic(t)
-			guard.Shared().Exchange(t.Context())
+			node.Shared().Exchange(t.Context())
 		}()
-		if err := guard.Shared().Exchange(t.Context()); err != nil || guard.Shared().Counts().Pending != 0 {
-			t.Errorf("after the panic: %v, %+v", err, guard.Shared().Counts())
+		if node.exchange(); node.counts().Pending != 0 {
+			t.Errorf("after the panic: %+v", node.counts())
 		}
 	})
 }

@@ -15,11 +15,8 @@ import (
 
 // textPolicy has limits on repeated text: again counts a user's, copies everyone's.
 func textPolicy(again, copies chatguard.Limit) chatguard.Policy {
-	p := enforcedDefault()
-	again.Name, again.Per = "again", chatguard.PerUserText
-	copies.Name, copies.Per, copies.Similar = "copies", chatguard.PerText, true
-	p.Limits = append(p.Limits, again, copies)
-	return p
+	again.Name, copies.Name, copies.Similar = "again", "copies", true
+	return with(enforced(), per(chatguard.PerUserText, again), per(chatguard.PerText, copies))
 }
 
 // strictTexts allows a text twice a minute to each, and three times to all.
@@ -49,33 +46,26 @@ func TestSameText_Exact(t *testing.T) {
 		t.Run(string(l.Algorithm), func(t *testing.T) {
 			policy := textPolicy(l, l)
 			policy.Limits[len(policy.Limits)-1].Strikes, policy.Limits[len(policy.Limits)-2].CountThrottled = true, true
-			server, at := newFakeServer(), sharedStart
-			var guards []*chatguard.Guard
-			for range 2 {
-				_, guard := server.connect(policy, func() time.Time { return at })
-				guards = append(guards, guard)
-			}
-			alone := mustNew(t, policy, &chatguard.Options{TextKey: testKey, Now: func() time.Time { return at }})
+			server := newServer(t, shared.Exact, policy)
+			nodes := server.joinAll(2)
+			alone := mustNew(t, policy, &chatguard.Options{TextKey: testKey, Now: server.clock})
 			random := rand.New(rand.NewPCG(3, 7))
 			throttled := map[string]int{}
 			for i := range 600 {
-				at = at.Add(time.Duration(random.IntN(4000)) * time.Millisecond)
-				m, guard := drawMessage(random, at), guards[random.IntN(2)]
+				server.now = server.now.Add(time.Duration(random.IntN(4000)) * time.Millisecond)
+				m, node := drawMessage(random, server.now), nodes[random.IntN(2)]
 				if i == 300 { // the moderator is judged, too
-					for _, g := range []*chatguard.Guard{alone, guard} {
+					for _, g := range []*chatguard.Guard{alone, node.Guard} {
 						must(t, g.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "c", UserID: "0"}, chatguard.UserOverride{Exempt: chatguard.ExemptNever}))
 					}
 				}
-				want, err := alone.Check(t.Context(), m)
-				must(t, err)
-				got, err := guard.Check(t.Context(), m)
-				must(t, err)
+				want, got := judge(t, alone, m), judge(t, node, m)
 				if !reflect.DeepEqual(comparableVerdict(got), comparableVerdict(want)) {
 					t.Fatalf("message %d, %+v:\n got %+v\nwant %+v", i, m, got, want)
 				}
 				if throttled[want.Limit]++; want.Spent > 0 && random.IntN(5) == 0 {
 					must(t, alone.Refund(t.Context(), want))
-					must(t, guards[random.IntN(2)].Refund(t.Context(), got))
+					must(t, nodes[random.IntN(2)].Refund(t.Context(), got))
 				}
 			}
 			if throttled["again"] == 0 || throttled["copies"] == 0 {
@@ -88,12 +78,12 @@ func TestSameText_Exact(t *testing.T) {
 // A moderator whose override isn't known needs one swap, and the next messages none, whatever their
 // text is.
 func TestSameText_ExemptFromMemory(t *testing.T) {
-	server := newFakeServer()
-	_, guard := server.connect(strictTexts(), sharedNoon)
+	server := newServer(t, shared.Exact, strictTexts())
+	node := server.join()
 	for i := range 5 {
 		m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7", Roles: chatguard.Roles{chatguard.RoleModerator}}, Text: fmt.Sprint("a text with the number ", i)}
-		if v, err := guard.Check(t.Context(), m); err != nil || !v.Exempt || !v.Print.IsZero() {
-			t.Errorf("%+v, %v", v, err)
+		if v := judge(t, node, m); !v.Exempt || !v.Print.IsZero() {
+			t.Errorf("%+v", v)
 		}
 	}
 	if server.swaps != 1 {
@@ -104,52 +94,41 @@ func TestSameText_ExemptFromMemory(t *testing.T) {
 // Before an exchange, each node counts by itself. Afterwards the last one knows what was written on
 // any.
 func TestSameText_Synchronised(t *testing.T) {
-	_, _, guards, exchange := synchronised(t, 2, strictTexts(), sharedNoon)
-	say := func(g *chatguard.Guard, user, limit string) (v chatguard.Verdict) {
+	server := newServer(t, shared.Synchronised, strictTexts())
+	a, b := server.join(), server.join()
+	say := func(n *node, user, limit string) (v chatguard.Verdict) {
 		t.Helper()
-		if v = check(t, g, user); v.Limit != limit {
-			t.Errorf("user %s: throttled by %q, want %q", user, v.Limit, limit)
+		if v = check(t, n, user); v.Limit != limit || v.Degraded {
+			t.Errorf("user %s: throttled by %q, want %q, degraded %v", user, v.Limit, limit, v.Degraded)
 		}
 		return v
 	}
-	spent := say(guards[0], "7", "")
-	say(guards[1], "7", "")
-	say(guards[0], "8", "")
-	exchange()
-	say(guards[1], "7", "again")
-	say(guards[1], "9", "copies")
-	must(t, guards[1].Refund(t.Context(), spent))
-	exchange()
-	say(guards[0], "7", "")
-	say(guards[0], "7", "again")
+	spent := say(a, "7", "")
+	say(b, "7", "")
+	say(a, "8", "")
+	server.exchange()
+	say(b, "7", "again")
+	say(b, "9", "copies")
+	must(t, b.Refund(t.Context(), spent))
+	server.exchange()
+	say(a, "7", "")
+	say(a, "7", "again")
 }
 
 // While the store is away, each node counts by itself. What it has allowed is written when the
 // store is back.
 func TestSameText_AwayThenPaidBack(t *testing.T) {
-	server := newFakeServer()
-	nodeA, a := server.connect(strictTexts(), sharedNoon)
-	nodeB, b := server.connect(strictTexts(), sharedNoon)
-	for _, node := range []*fakeShared{nodeA, nodeB} {
-		node.setAway(true)
-	}
-	if v := check(t, a, "7"); !v.Allowed || !v.Degraded {
-		t.Errorf("%+v", v)
-	}
-	if v := check(t, b, "7"); !v.Allowed || !v.Degraded {
-		t.Errorf("%+v", v)
-	}
-	for _, node := range []*fakeShared{nodeA, nodeB} {
-		node.setAway(false)
-	}
-	must(t, a.Shared().Exchange(t.Context()))
-	must(t, b.Shared().Exchange(t.Context()))
-	for _, g := range []*chatguard.Guard{a, b} {
-		if v := check(t, g, "7"); v.Limit != "again" || v.Degraded {
+	server, a, b := bothAway(t, strictTexts())
+	for _, n := range server.nodes {
+		if v := check(t, n, "7"); !v.Allowed || !v.Degraded {
 			t.Errorf("%+v", v)
 		}
-		if n := g.Shared().Counts().Pending; n != 0 {
-			t.Errorf("%d rows are pending", n)
+	}
+	server.setAway(false)
+	server.exchange()
+	for _, n := range server.nodes {
+		if v := check(t, n, "7"); v.Limit != "again" || v.Degraded || n.counts().Pending != 0 {
+			t.Errorf("%+v, %+v", v, n.counts())
 		}
 	}
 	if v := check(t, b, "8"); !v.Allowed {
@@ -163,23 +142,24 @@ func TestSameText_AwayThenPaidBack(t *testing.T) {
 // A row of a text that a later version wrote can't be read, so its messages are judged without the
 // store. Other texts are judged with it.
 func TestSameText_UnreadableRow(t *testing.T) {
-	server := newFakeServer()
-	_, guard := server.connect(strictTexts(), sharedNoon)
-	check(t, guard, "7")
+	server := newServer(t, shared.Exact, strictTexts())
+	node := server.join()
+	check(t, node, "7")
 	for key, data := range server.rows {
 		if key[1][0] == '\x1f' {
 			server.rows[key] = append([]byte{9}, data[1:]...)
 		}
 	}
-	guard.Shared().InvalidateAll()
-	if v := check(t, guard, "7"); !v.Allowed || !v.Degraded {
+	node.Shared().InvalidateAll()
+	if v := check(t, node, "7"); !v.Allowed || !v.Degraded {
 		t.Errorf("the same text: %+v", v)
 	}
-	v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "8"}, Text: "another text, long enough too"})
-	if err != nil || !v.Allowed || v.Degraded {
-		t.Errorf("another text: %+v, %v", v, err)
+	other := message("8")
+	other.Text = "another text, long enough too"
+	if v := judge(t, node, other); !v.Allowed || v.Degraded {
+		t.Errorf("another text: %+v", v)
 	}
-	if c := guard.Shared().Counts(); c.Unreadable != 1 || c.Problem == "" {
+	if c := node.counts(); c.Unreadable != 1 || c.Problem == "" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -187,39 +167,31 @@ func TestSameText_UnreadableRow(t *testing.T) {
 // Messages that wait for the store while the limits change are judged by the new limits, whose rows
 // are others.
 func TestSameText_LimitsChangeDuringSwap(t *testing.T) {
-	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
+	for _, mode := range bothModes {
 		synctest.Test(t, func(t *testing.T) {
-			node := &slowRows{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}, swaps: map[chatguard.Key]int{}}
-			guard := mustNew(t, strictTexts(), &chatguard.Options{Shared: node, SharedMode: mode, TextKey: testKey})
-			exchange := func() {
-				if err := guard.Shared().Exchange(t.Context()); err != nil {
-					t.Error(err)
-				}
-			}
+			node := newServerInBubble(t, mode, strictTexts()).join()
+			node.before = takes(time.Second)
 			done := make(chan chatguard.Verdict)
 			for i, length := range []int{0, 5, 6, 0} {
-				go func() { done <- check(t, guard, "7") }()
+				go func() { done <- check(t, node, "7") }()
 				synctest.Wait()
 				policy := strictTexts()
 				policy.Limits[2].FromLength, policy.Limits[3].FromLength = length, length
-				if err := guard.SetPolicy(policy); err != nil {
-					t.Error(err)
-				}
+				must(t, node.SetPolicy(policy))
 				if v := <-done; !v.Allowed || v.Degraded {
 					t.Errorf("message %d: %+v", i, v)
 				}
-				exchange()
+				node.exchange()
 				time.Sleep(10 * time.Second) // for the limit on all of a user's messages
 			}
 			if node.most != 1 {
 				t.Errorf("%d swaps of a row at the same time", node.most)
 			}
-			if v := check(t, guard, "7"); mode == shared.Exact && v.Limit != "again" || mode == shared.Synchronised && v.Limit != "" {
+			if v := check(t, node, "7"); mode == shared.Exact && v.Limit != "again" || mode == shared.Synchronised && v.Limit != "" {
 				t.Errorf("%s: with the first lengths again: %+v", mode, v)
 			}
-			exchange()
-			if c := guard.Shared().Counts(); c.Pending != 0 {
-				t.Errorf("%+v", c)
+			if node.exchange(); node.counts().Pending != 0 {
+				t.Errorf("%+v", node.counts())
 			}
 		})
 	}
@@ -228,56 +200,49 @@ func TestSameText_LimitsChangeDuringSwap(t *testing.T) {
 // Limits on repeated text may come, go and change on each node while messages are judged, given
 // back and exchanged.
 func TestSameText_ConcurrentChanges(t *testing.T) {
-	for _, mode := range []shared.Mode{shared.Exact, shared.Synchronised} {
-		server := newFakeServer()
-		var guards []*chatguard.Guard
-		for i := range 2 {
-			node := &fakeShared{server: server, number: uint8(i), clock: sharedNoon, timeout: time.Minute}
-			guards = append(guards, mustNew(t, strictTexts(), &chatguard.Options{Shared: node, SharedMode: mode, TextKey: testKey}))
-		}
-		server.guards = guards
+	for _, mode := range bothModes {
+		server := newServer(t, mode, strictTexts())
 		var wg sync.WaitGroup
-		work := func(g *chatguard.Guard, do func(g *chatguard.Guard, i int) error) {
+		work := func(do func(i int) error) {
 			wg.Go(func() {
 				for i := range 100 {
-					if err := do(g, i); err != nil {
+					if err := do(i); err != nil {
 						t.Error(err)
 						return
 					}
 				}
 			})
 		}
-		for k, guard := range guards {
+		for k, n := range server.joinAll(2) {
 			random := rand.New(rand.NewPCG(uint64(k), 1))
-			work(guard, func(g *chatguard.Guard, _ int) error {
-				v, err := g.Check(t.Context(), drawMessage(random, sharedStart))
+			work(func(int) error {
+				v, err := n.Check(t.Context(), drawMessage(random, sharedStart))
 				if err == nil && v.Spent > 1 {
-					err = g.Refund(t.Context(), v)
+					err = n.Refund(t.Context(), v)
 				}
 				return err
 			})
 			other := rand.New(rand.NewPCG(uint64(k), 2))
-			work(guard, func(g *chatguard.Guard, _ int) error {
+			work(func(int) error {
 				messages := []chatguard.Message{drawMessage(other, sharedStart), drawMessage(other, sharedStart), drawMessage(other, sharedStart)}
-				return g.CheckAll(t.Context(), messages, make([]chatguard.Verdict, len(messages)))
+				return n.CheckAll(t.Context(), messages, make([]chatguard.Verdict, len(messages)))
 			})
-			work(guard, func(g *chatguard.Guard, i int) error {
-				policy := []chatguard.Policy{strictTexts(), withRoom(enforcedDefault()), enforcedDefault(), strictTexts()}[i%4]
+			work(func(i int) error {
+				policy := []chatguard.Policy{strictTexts(), withRoom(enforced()), enforced(), strictTexts()}[i%4]
 				if i%4 == 3 {
 					policy.Limits[2], policy.Limits[3] = policy.Limits[3], policy.Limits[2]
 					policy.Limits[3].FromLength = 5
 				}
-				return g.SetPolicy(policy)
+				return n.SetPolicy(policy)
 			})
-			work(guard, func(g *chatguard.Guard, _ int) error { return g.Shared().Exchange(t.Context()) })
+			work(func(int) error { return n.Shared().Exchange(t.Context()) })
 		}
 		wg.Wait()
-		for _, g := range guards {
-			must(t, g.SetPolicy(strictTexts()))
-			for range 2 {
-				must(t, g.Shared().Exchange(t.Context()))
-			}
-			if c := g.Shared().Counts(); c.Pending != 0 || c.Unreadable != 0 {
+		for _, n := range server.nodes {
+			must(t, n.SetPolicy(strictTexts()))
+			n.exchange()
+			n.exchange()
+			if c := n.counts(); c.Pending != 0 || c.Unreadable != 0 {
 				t.Errorf("%s: %+v", mode, c)
 			}
 		}

@@ -1,6 +1,7 @@
 package sharing_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -9,27 +10,46 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/limitinfo"
+	"github.com/chatguard/chatguard/shared"
 )
 
 var sharedStart = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func sharedNoon() time.Time { return sharedStart }
 
-// sharedPolicy has a limit of each scope, so that a decision uses four rows.
-func sharedPolicy() chatguard.Policy {
+var bothModes = []shared.Mode{shared.Exact, shared.Synchronised}
+
+// enforced returns the default policy, enforced, with other limits if there are any.
+func enforced(limits ...chatguard.Limit) chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Mode = chatguard.ModeEnforce
-	p.Limits = append(p.Limits,
-		chatguard.Limit{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.SlidingWindow, Messages: 8, Every: time.Minute},
-		chatguard.Limit{Name: "room", Per: chatguard.PerChannel, Algorithm: chatguard.FixedWindow, Messages: 40, Every: time.Minute},
-		chatguard.Limit{Name: "server", Per: chatguard.PerEverywhere, Algorithm: chatguard.TokenBucket, Burst: 50, Refill: 2 * time.Second})
+	if len(limits) > 0 {
+		p.Limits = limits
+	}
 	return p
 }
 
-func enforcedDefault() chatguard.Policy {
-	p := chatguard.DefaultPolicy()
-	p.Mode = chatguard.ModeEnforce
+// with adds limits to a policy.
+func with(p chatguard.Policy, limits ...chatguard.Limit) chatguard.Policy {
+	p.Limits = slices.Concat(p.Limits, limits)
 	return p
+}
+
+// per returns a limit of another scope.
+func per(scope chatguard.Scope, l chatguard.Limit) chatguard.Limit {
+	l.Per = scope
+	return l
+}
+
+// dayOnly is a policy of one limit: 300 messages per day.
+func dayOnly() chatguard.Policy { return enforced(enforced().Limits[1]) }
+
+// sharedPolicy has a limit of each scope, so that a decision uses four rows.
+func sharedPolicy() chatguard.Policy {
+	return with(enforced(),
+		per(chatguard.PerUserEverywhere, chatguard.SlidingWindowLimit("everywhere", 8, time.Minute)),
+		per(chatguard.PerChannel, chatguard.FixedWindowLimit("room", 40, time.Minute)),
+		per(chatguard.PerEverywhere, chatguard.TokenBucketLimit("server", 50, 2*time.Second)))
 }
 
 // comparableVerdict returns a verdict without the fields that differ between two Guards by design.
@@ -38,36 +58,114 @@ func comparableVerdict(v chatguard.Verdict) chatguard.Verdict {
 	return v
 }
 
-// hammer sends messages of a few users through the Guards from many goroutines, all at the same
-// time.
-func hammer(t *testing.T, guards []*chatguard.Guard, users, rounds int, at time.Time) {
+func must(t testing.TB, err error) {
 	t.Helper()
-	var wg sync.WaitGroup
-	for g, guard := range guards {
-		for k := range 4 {
-			wg.Go(func() {
-				for i := range rounds {
-					m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint((g + k + i) % users)}, SentAt: at}
-					if _, err := guard.Check(t.Context(), m); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
+	if err != nil {
+		t.Fatal(err)
 	}
-	wg.Wait()
 }
 
-// All Guards together allow what one alone would, also if replies are lost.
+func mustNew(t testing.TB, policy chatguard.Policy, opts *chatguard.Options) *chatguard.Guard {
+	t.Helper()
+	guard, err := chatguard.New(policy, opts)
+	must(t, err)
+	return guard
+}
+
+// checker is a Guard or a node.
+type checker interface {
+	Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error)
+	CheckAll(ctx context.Context, messages []chatguard.Message, verdicts []chatguard.Verdict) error
+}
+
+// seven and eight are users in a channel.
+var seven, eight = chatguard.Key{ChannelID: "c", UserID: "7"}, chatguard.Key{ChannelID: "c", UserID: "8"}
+
+// exempt is an override.
+var exempt = chatguard.UserOverride{Exempt: chatguard.ExemptAlways}
+
+// pasted is the text of messages, for limits on repeated text.
+const pasted = "the same text each time"
+
+// message returns a message of a user.
+func message(user string) chatguard.Message {
+	return chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}, Text: pasted}
+}
+
+// messagesOf returns a message of each of that many users.
+func messagesOf(users int) (messages []chatguard.Message) {
+	for user := range users {
+		messages = append(messages, message(fmt.Sprint(user)))
+	}
+	return messages
+}
+
+// judge returns the verdict on a message. An error fails the test. It may be called by any goroutine.
+func judge(t testing.TB, g checker, m chatguard.Message) chatguard.Verdict {
+	t.Helper()
+	v, err := g.Check(t.Context(), m)
+	if err != nil {
+		t.Error(err)
+	}
+	return v
+}
+
+// judgeAll returns the verdicts of CheckAll.
+func judgeAll(t testing.TB, g checker, messages []chatguard.Message) []chatguard.Verdict {
+	t.Helper()
+	verdicts := make([]chatguard.Verdict, len(messages))
+	must(t, g.CheckAll(t.Context(), messages, verdicts))
+	return verdicts
+}
+
+// check sends one message of a user.
+func check(t testing.TB, g checker, user string) chatguard.Verdict {
+	t.Helper()
+	return judge(t, g, message(user))
+}
+
+// send sends messages of user 7, and returns how many are allowed.
+func send(t testing.TB, g checker, n int) (allowed int) {
+	t.Helper()
+	for range n {
+		if check(t, g, "7").Allowed {
+			allowed++
+		}
+	}
+	return allowed
+}
+
+// checkEach sends one message of each of that many users.
+func checkEach(t testing.TB, g checker, users int) {
+	t.Helper()
+	for _, m := range messagesOf(users) {
+		judge(t, g, m)
+	}
+}
+
+// used returns how many messages of a day's 300 count on a node, with the one that it sends.
+func used(t testing.TB, n *node) int {
+	t.Helper()
+	return 300 - check(t, n, "7").Remaining
+}
+
+// explain explains a message of a user.
+func explain(t testing.TB, n *node, user string) limitinfo.Explanation {
+	t.Helper()
+	e, err := limitinfo.Explain(t.Context(), n.Guard, message(user))
+	must(t, err)
+	return e
+}
+
+// All nodes together allow what one Guard alone would, also if replies are lost.
 func TestShared_NeverTooManyOrTooFew(t *testing.T) {
-	for name, policy := range map[string]chatguard.Policy{"default": enforcedDefault(), "all scopes": sharedPolicy()} {
+	for name, policy := range map[string]chatguard.Policy{"default": enforced(), "all scopes": sharedPolicy()} {
 		for _, lossy := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, lossy %v", name, lossy), func(t *testing.T) {
-				server := newFakeServer()
-				var guards []*chatguard.Guard
+				const users = 5
+				server := newServer(t, shared.Exact, policy)
 				for n := range 3 {
-					node, guard := server.connect(policy, sharedNoon)
+					node := server.join()
 					if lossy {
 						random := seeded(1, uint64(n))
 						node.after = func() error {
@@ -77,107 +175,62 @@ func TestShared_NeverTooManyOrTooFew(t *testing.T) {
 							return nil
 						}
 					}
-					guards = append(guards, guard)
 				}
-				const users = 5
-				at := sharedStart
-				for range 4 {
-					hammer(t, guards, users, 100, at)
-					at = at.Add(4 * time.Second)
-				}
-				if !lossy {
-					// 3 of the burst and one for each further round; the room has room for 40.
-					fresh := mustNew(t, policy, nil)
-					want := 0
-					for round := range 4 {
-						for i := range users * 4 {
-							v, err := fresh.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(i % users)}, SentAt: sharedStart.Add(time.Duration(round) * 4 * time.Second)})
-							must(t, err)
-							if v.Allowed {
-								want++
-							}
+				alone := mustNew(t, policy, nil)
+				got, want := 0, 0
+				for round := range 4 {
+					at := sharedStart.Add(time.Duration(round) * 4 * time.Second)
+					judgeAt := func(g checker, user int) bool {
+						m := message(fmt.Sprint(user % users))
+						m.SentAt = at
+						return judge(t, g, m).Allowed
+					}
+					var wg sync.WaitGroup
+					for n, node := range server.nodes {
+						for k := range 4 {
+							wg.Go(func() {
+								for i := range 100 {
+									judgeAt(node, n+k+i)
+								}
+							})
 						}
 					}
-					got := 0
-					for u := range users {
-						e, err := limitinfo.Explain(t.Context(), guards[0], chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(u)}, SentAt: at})
-						must(t, err)
-						got += e.Limits[1].Used
+					wg.Wait()
+					for i := range users * 4 {
+						if judgeAt(alone, i) {
+							want++
+						}
 					}
-					if got != want {
-						t.Errorf("%d messages passed, want %d", got, want)
-					}
+				}
+				for u := range users {
+					m := message(fmt.Sprint(u))
+					m.SentAt = sharedStart.Add(16 * time.Second)
+					e, err := limitinfo.Explain(t.Context(), server.nodes[0].Guard, m)
+					must(t, err)
+					got += e.Limits[1].Used
+				}
+				if !lossy && got != want {
+					t.Errorf("%d messages passed, want %d", got, want)
 				}
 			})
 		}
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustNew(t *testing.T, policy chatguard.Policy, opts *chatguard.Options) *chatguard.Guard {
-	t.Helper()
-	guard, err := chatguard.New(policy, opts)
-	must(t, err)
-	return guard
-}
-
-// checkEach sends one message of each of that many users.
-func checkEach(t *testing.T, g *chatguard.Guard, users int) {
-	t.Helper()
-	for user := range users {
-		check(t, g, fmt.Sprint(user))
-	}
-}
-
-func check(t *testing.T, g *chatguard.Guard, user string) chatguard.Verdict {
-	t.Helper()
-	v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}, Text: pasted})
-	must(t, err)
-	return v
-}
-
-// pasted is the text of messages, for limits on repeated text.
-const pasted = "the same text each time"
-
-// A policy change converts rows as a single Guard does, and everyone sees it at the next message.
-func TestShared_SetPolicy(t *testing.T) {
-	server := newFakeServer()
-	now := sharedStart
-	_, a := server.connect(enforcedDefault(), func() time.Time { return now })
-	_, b := server.connect(enforcedDefault(), func() time.Time { return now })
-	send(t, a, 3)
-	slower := enforcedDefault()
-	slower.Limits[0].Refill = 8 * time.Second
-	for _, g := range []*chatguard.Guard{a, b} {
-		must(t, g.SetPolicy(slower))
-	}
-	if v := check(t, b, "7"); v.Allowed || v.RetryAfter != 8*time.Second {
-		t.Errorf("after the refill was doubled: %+v", v)
-	}
-}
-
 // Of two limits that wait as long, the first of the channel's policy is named, whichever call asks.
 func TestShared_PolicyOrder(t *testing.T) {
 	policy := chatguard.Policy{Limits: []chatguard.Limit{
-		{Name: "own", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour},
-		{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour},
+		chatguard.UserWindowLimit("own", 1, time.Hour),
+		per(chatguard.PerUserEverywhere, chatguard.UserWindowLimit("everywhere", 1, time.Hour)),
 	}}
-	_, guard := newFakeServer().connect(policy, sharedNoon)
+	node := newServer(t, shared.Exact, policy).join()
 	slices.Reverse(policy.Limits)
-	must(t, guard.SetChannelPolicy("2", policy))
+	must(t, node.SetChannelPolicy("2", policy))
 	for channel, first := range map[string]string{"1": "own", "2": "everywhere"} {
 		m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: "of " + channel}}
-		verdicts := make([]chatguard.Verdict, 2)
-		must(t, guard.CheckAll(t.Context(), []chatguard.Message{m, m}, verdicts))
-		v, err := guard.Check(t.Context(), m)
-		must(t, err)
-		e, err := limitinfo.Explain(t.Context(), guard, m)
+		verdicts := judgeAll(t, node, []chatguard.Message{m, m})
+		v := judge(t, node, m)
+		e, err := limitinfo.Explain(t.Context(), node.Guard, m)
 		must(t, err)
 		if got := []string{verdicts[1].Limit, v.Limit, e.Verdict.Limit, e.Limits[0].Name}; slices.ContainsFunc(got, func(name string) bool { return name != first }) {
 			t.Errorf("channel %s: %q are named, want %s", channel, got, first)
@@ -185,23 +238,54 @@ func TestShared_PolicyOrder(t *testing.T) {
 	}
 }
 
-// A new policy of a channel, or of all channels, is in force at once, and keeps what was spent.
+// A new policy of a channel, or of all channels, is in force at the next message on every node that
+// has it, and keeps what was spent, as on a Guard alone.
 func TestShared_PolicyChange(t *testing.T) {
-	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
-	send(t, guard, 3)
-	larger := enforcedDefault()
+	server := newServer(t, shared.Exact, enforced())
+	a, b := server.join(), server.join()
+	send(t, a, 3)
+	slower := enforced()
+	slower.Limits[0].Refill = 8 * time.Second
+	for _, n := range server.nodes {
+		must(t, n.SetPolicy(slower))
+	}
+	if v := check(t, b, "7"); v.Allowed || v.RetryAfter != 8*time.Second {
+		t.Errorf("after the refill was doubled: %+v", v)
+	}
+	larger := enforced()
 	larger.Limits[0].Burst = 5
-	must(t, guard.SetChannelPolicy("c", larger))
-	if got := send(t, guard, 4); got != 2 {
+	must(t, a.SetChannelPolicy("c", larger))
+	if got := send(t, a, 4); got != 2 {
 		t.Errorf("%d messages are allowed by a burst of 5 after 3, want 2", got)
 	}
-	everywhere := enforcedDefault()
-	everywhere.Limits = append(everywhere.Limits, chatguard.Limit{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Minute})
-	must(t, guard.SetPolicy(everywhere))
-	if first, second := check(t, guard, "8"), check(t, guard, "8"); !first.Allowed || second.Limit != "everywhere" {
+	must(t, a.SetPolicy(with(enforced(), per(chatguard.PerUserEverywhere, chatguard.UserWindowLimit("everywhere", 1, time.Minute)))))
+	if first, second := check(t, a, "8"), check(t, a, "8"); !first.Allowed || second.Limit != "everywhere" {
 		t.Errorf("with a limit in all channels: %v, then %v", first, second)
 	}
-	if v := check(t, guard, "7"); v.Limit != "burst" {
+	if v := check(t, a, "7"); v.Limit != "burst" {
 		t.Errorf("%v, want the burst that was used up before", v)
+	}
+}
+
+// Messages elsewhere change a row that doesn't refuse, so it isn't judged from memory.
+func TestShared_OneOfTwoRowsRefuses(t *testing.T) {
+	policy := enforced(chatguard.TokenBucketLimit("burst", 3, 4*time.Second),
+		per(chatguard.PerUserEverywhere, chatguard.FixedWindowLimit("everywhere", 4, time.Hour)))
+	server := newServer(t, shared.Exact, policy)
+	server.now = sharedStart.Add(time.Minute)
+	a, b := server.join(), server.join()
+	alone := mustNew(t, policy, &chatguard.Options{Now: server.clock})
+	for i, sent := range []struct {
+		on      *node
+		channel string
+	}{{a, "one"}, {a, "one"}, {a, "one"}, {a, "one"}, {a, "one"}, {b, "two"}, {a, "one"}, {a, "one"}} {
+		m := chatguard.Message{ChannelID: sent.channel, User: chatguard.User{ID: "7"}}
+		got, want := judge(t, sent.on, m), judge(t, alone, m)
+		if got.Allowed != want.Allowed || got.RetryAfter != want.RetryAfter || got.Limit != want.Limit {
+			t.Errorf("message %d: %v by %s after %v, want %v by %s after %v", i, got.Allowed, got.Limit, got.RetryAfter, want.Allowed, want.Limit, want.RetryAfter)
+		}
+	}
+	if a.counts().FromMemory == 0 {
+		t.Error("nothing is refused from memory although both rows refuse")
 	}
 }
