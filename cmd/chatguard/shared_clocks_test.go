@@ -53,9 +53,7 @@ func TestShared_NodeClocks(t *testing.T) {
 			if allowed := hammer(t, nodes, "later-", 100, 6); allowed != 300 {
 				t.Errorf("after the jump, %d are allowed, want 300", allowed)
 			}
-			for _, n := range nodes {
-				n.stop(t)
-			}
+			stopAll(t, nodes)
 		})
 	}
 }

@@ -19,29 +19,20 @@ func TestShared_ClusterPlacement(t *testing.T) {
 	sendCommand(t, server, "CONFIG SET cluster-announce-ip 127.0.0.1")
 	sendCommand(t, server, "CLUSTER ADDSLOTSRANGE 0 16383")
 	table := func(placement string) string {
-		return fmt.Sprintf("\n[shared]\nmode = \"exact\"\nurl = \"redis+cluster://%s\"\ntimeout = \"5s\"\nnamespace = %q\nplacement = %[2]q\n", server.Addr(), placement)
+		return fmt.Sprintf("\n[shared]\nmode = \"exact\"\nurl = \"redis+cluster://%s\"\ntimeout = %q\nnamespace = %q\nplacement = %q\n", server.Addr(), patience, placement, placement)
 	}
 	const perChannel = "\n[[channel.lobby.limit]]\nname = \"room\"\nper = \"channel\"\nalgorithm = \"token-bucket\"\nburst = 9\nrefill = \"1s\"\n"
 	const fix = `set it to "channel", and another shared.namespace, on all nodes`
 	configuration := filepath.Join(t.TempDir(), "chatguard.toml")
 
 	writeRooms(t, configuration, perChannel+table("user"))
-	if r := runShared(t, configuration, "", "run"); r.code != exitUsage || !strings.Contains(r.complaint, `shared.placement: on a Cluster, "user" as shared.placement doesn't suit the limit "room", which a whole channel shares: `+fix) {
-		t.Errorf("%+v", r)
-	}
-	if r := runShared(t, configuration, "", "doctor"); r.code != exitFailed || !strings.Contains(r.out, "problem  shared store") || !strings.Contains(r.out, fix) {
-		t.Errorf("%+v", r)
-	}
+	checkShared(t, configuration, "run", exitUsage, `shared.placement: on a Cluster, "user" as shared.placement doesn't suit the limit "room", which a whole channel shares: `+fix)
+	checkShared(t, configuration, "doctor", exitFailed, "problem  shared store", fix)
 
 	writeRooms(t, configuration, table("user"))
 	s := &roomServer{T: t, configuration: configuration, owner: webToken}
 	s.start()
-	wantShared := func(user string) {
-		t.Helper()
-		// The Cluster needs a moment.
-		waittest.Until(t, func() bool { _, degraded := s.verdict(user); return !degraded })
-	}
-	wantShared("anna")
+	waittest.Until(t, func() bool { _, degraded := s.verdict("anna"); return !degraded }) // the Cluster needs a moment
 	policy := s.address + "api/v1/channels/check:hall/policy"
 	_, inForce := sendRequest(t, "GET", policy, "", "Authorization", "Bearer "+webToken)
 	const room = `"limits":[{"name":"room","per":"channel","algorithm":"token-bucket","burst":9,"refill":"1s"},`
@@ -52,13 +43,11 @@ func TestShared_ClusterPlacement(t *testing.T) {
 		}
 	}
 	writeRooms(t, configuration, perChannel+table("user"))
-	if r := runShared(t, configuration, "", "reload"); r.code == 0 || !strings.Contains(r.complaint, fix) {
-		t.Errorf("%+v", r)
-	}
+	checkShared(t, configuration, "reload", exitFailed, fix)
 	s.stop(t)
 
 	writeRooms(t, configuration, perChannel+table("channel"))
 	s.start()
-	wantShared("berta")
+	waittest.Until(t, func() bool { _, degraded := s.verdict("berta"); return !degraded })
 	s.stop(t)
 }

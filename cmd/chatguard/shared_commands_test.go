@@ -54,20 +54,17 @@ func TestShared_Commands(t *testing.T) {
 		t.Errorf("while chatguard runs: %+v", r)
 	}
 	alone.stop(t)
-	for _, step := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"shared", "seed", "--dry-run"}, "Would copy 2 rows; the store already has 0.\n"},
-		{[]string{"shared", "seed"}, "Copied 2 rows; the store already has 0.\n"},
-		{[]string{"shared", "seed"}, "Copied 0 rows; the store already has 2.\n"},
-		{[]string{"nodes"}, "No nodes. `chatguard run` adds one.\n"},
-		{[]string{"nodes", "--json"}, "{\"nodes\":[]}\n"},
-	} {
-		if r := runShared(t, configuration, storePassword, step.args...); r.out != step.want || r.complaint != "" || r.code != 0 {
-			t.Errorf("%v: %+v, want %q", step.args, r, step.want)
+	gives := func(line string, want sharedRun) {
+		t.Helper()
+		if r := runShared(t, configuration, storePassword, strings.Fields(line)...); r != want {
+			t.Errorf("%s: %+v, want %+v", line, r, want)
 		}
 	}
+	gives("shared seed --dry-run", sharedRun{out: "Would copy 2 rows; the store already has 0.\n"})
+	gives("shared seed", sharedRun{out: "Copied 2 rows; the store already has 0.\n"})
+	gives("shared seed", sharedRun{out: "Copied 0 rows; the store already has 2.\n"})
+	gives("nodes", sharedRun{out: "No nodes. `chatguard run` adds one.\n"})
+	gives("nodes --json", sharedRun{out: "{\"nodes\":[]}\n"})
 	// Another node, with a database of its own, continues where the first ended.
 	other := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "other.toml"), owner: webToken, env: []string{"CHATGUARD_SHARED_PASSWORD=" + storePassword}}
 	writeRooms(t, other.configuration, strings.Replace(table, `"first"`, `"second"`, 1))
@@ -89,18 +86,11 @@ func TestShared_Commands(t *testing.T) {
 	if r := runShared(t, configuration, storePassword, "shared", "export", "check:bob"); strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, "check:bob") {
 		t.Errorf("%+v", r)
 	}
-	if r := runShared(t, configuration, storePassword, "shared", "forget", "check:anna"); r.out != "Deleted 1 row of check:anna.\n" {
-		t.Errorf("%+v", r)
-	}
-	for _, args := range [][]string{{"shared", "export", "bob"}, {"shared", "forget", "bob"}} {
-		const want = "chatguard: the shared store has no rows of bob: IDs of a server's users begin with \"check:\" (check:bob)\n"
-		if r := runShared(t, configuration, storePassword, args...); r.out != "" || r.complaint != want || r.code != exitFailed {
-			t.Errorf("%v: %+v", args, r)
-		}
-	}
-	if r := runShared(t, configuration, storePassword, "shared", "forget", "check:nobody"); r.complaint != "chatguard: the shared store has no rows of check:nobody\n" || r.code != exitFailed {
-		t.Errorf("%+v", r)
-	}
+	gives("shared forget check:anna", sharedRun{out: "Deleted 1 row of check:anna.\n"})
+	noBob := sharedRun{complaint: "chatguard: the shared store has no rows of bob: IDs of a server's users begin with \"check:\" (check:bob)\n", code: exitFailed}
+	gives("shared export bob", noBob)
+	gives("shared forget bob", noBob)
+	gives("shared forget check:nobody", sharedRun{complaint: "chatguard: the shared store has no rows of check:nobody\n", code: exitFailed})
 	waittest.Until(t, func() bool {
 		answer, _ := sendRequest(t, "POST", other.address+"api/v1/check", `{"channel":"hall","user_id":"anna"}`, "Authorization", other.server)
 		return answer.StatusCode == http.StatusOK
@@ -129,9 +119,7 @@ func TestShared_Refused(t *testing.T) {
 		return fmt.Sprintf("mode = \"exact\"\nurl = %q\n%s", server.URL(), more)
 	}
 	use(at(other, ""))
-	if r := runShared(t, configuration, "", "nodes"); r.code != 0 { // stores the namespace's format
-		t.Fatalf("%+v", r)
-	}
+	checkShared(t, configuration, "nodes", 0) // stores the namespace's format
 	for name, c := range map[string]struct{ table, password, want string }{
 		"wrong password":    {at(locked, ""), "xanadu-1797", "shared.url: " + locked.Addr() + ": the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD"},
 		"no password":       {at(locked, ""), "", "the server asks for a password: set CHATGUARD_SHARED_PASSWORD"},
@@ -154,9 +142,7 @@ func TestShared_Refused(t *testing.T) {
 		}
 	}
 	use("mode = \"off\"")
-	if r := runShared(t, configuration, "", "nodes"); r.code != exitUsage || !strings.Contains(r.complaint, `shared.mode: is "off", so there is no shared store`) {
-		t.Errorf("%+v", r)
-	}
+	checkShared(t, configuration, "nodes", exitUsage, `shared.mode: is "off", so there is no shared store`)
 	use(at(locked, ""))
 	if r := runShared(t, configuration, "xanadu-1797", "doctor"); r.code != exitFailed || !strings.Contains(r.out, "problem  shared store") || !strings.Contains(r.out, "CHATGUARD_SHARED_PASSWORD") {
 		t.Errorf("%+v", r)
@@ -168,9 +154,7 @@ func TestShared_Refused(t *testing.T) {
 			t.Errorf("%v: %+v", args, r)
 		}
 	}
-	if r := runShared(t, configuration, "", "doctor"); r.code != exitFailed || !strings.Contains(r.out, "problem  shared store   reachable: ") {
-		t.Errorf("%+v", r)
-	}
+	checkShared(t, configuration, "doctor", exitFailed, "problem  shared store   reachable: ")
 }
 
 // TestShared_Shares runs a node that has half of every limit. A reload applies half of the new
@@ -202,13 +186,9 @@ func TestShared_Shares(t *testing.T) {
 	}
 	s.check("hall", "bob", http.StatusTooManyRequests)
 	write(1, "")
-	if r := runShared(t, configuration, "", "reload"); r.code == 0 || !strings.Contains(r.complaint, `limit "burst": a share of 0.5 is less than one message`) {
-		t.Errorf("%+v", r)
-	}
+	checkShared(t, configuration, "reload", exitFailed, `limit "burst": a share of 0.5 is less than one message`)
 	write(1, half)
-	if r := runShared(t, configuration, "", "run"); r.code != exitUsage || !strings.Contains(r.complaint, `shared.share: limit "burst": a share of 0.5 is less than one message`) {
-		t.Errorf("%+v", r)
-	}
+	checkShared(t, configuration, "run", exitUsage, `shared.share: limit "burst": a share of 0.5 is less than one message`)
 	s.stop(t)
 }
 

@@ -203,9 +203,7 @@ func TestShared_Overshoot(t *testing.T) {
 					t.Fatal("nobody got more than the burst, so the metric isn't tested")
 				}
 			}
-			for _, n := range nodes {
-				n.stop(t)
-			}
+			stopAll(t, nodes)
 		})
 	}
 }

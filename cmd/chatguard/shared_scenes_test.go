@@ -69,11 +69,9 @@ func TestShared_Scenes(t *testing.T) {
 			model, at := limittest.New(chatguard.TokenBucketLimit("burst", 3, 1000*time.Hour), room), time.Now()
 
 			const users, each = 30, 10
-			var mu sync.Mutex
-			var allowed [users]int
+			var allowed [users]atomic.Int64
 			var asked, degraded atomic.Int64
-			var disturbing sync.WaitGroup
-			var senders sync.WaitGroup
+			var disturbing, senders sync.WaitGroup
 			messages := rand.Perm(users * each)
 			for i, n := range nodes {
 				clients := []*checkclient.Client{n.client(), n.client()}
@@ -89,9 +87,7 @@ func TestShared_Scenes(t *testing.T) {
 								degraded.Add(1)
 							}
 							if v.Allowed {
-								mu.Lock()
-								allowed[user]++
-								mu.Unlock()
+								allowed[user].Add(1)
 							}
 							if asked.Add(1)%8 == 0 {
 								disturbing.Go(func() { s.disturb(t, server) })
@@ -103,8 +99,8 @@ func TestShared_Scenes(t *testing.T) {
 			senders.Wait()
 			disturbing.Wait()
 			tooMany, tooFew := 0, 0
-			for user, n := range allowed {
-				for range n {
+			for user := range allowed {
+				for range allowed[user].Load() {
 					if !model.Check(at, "hall", strconv.Itoa(user)) {
 						tooMany++
 					}
@@ -119,9 +115,7 @@ func TestShared_Scenes(t *testing.T) {
 			if tooMany+tooFew > 0 || degraded.Load() > 0 {
 				t.Error("want none")
 			}
-			for _, n := range nodes {
-				n.stop(t)
-			}
+			stopAll(t, nodes)
 		})
 	}
 }

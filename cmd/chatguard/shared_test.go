@@ -18,10 +18,10 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// patience is a timeout that a busy machine keeps. With impatience, a store that is away is noticed
-// soon, and so is one on a busy machine.
+// patience is a timeout that a busy machine keeps, the longest that there is. With impatience, a
+// store that is away is noticed soon, and so is one on a busy machine.
 const (
-	patience   = 5 * time.Second
+	patience   = 10 * time.Second
 	impatience = 500 * time.Millisecond
 )
 
@@ -38,6 +38,30 @@ func sharedTableWith(server *redistest.Server, node string, timeout time.Duratio
 func startSharedRooms(t *testing.T, server *redistest.Server, timeout time.Duration) []*roomServer {
 	t.Helper()
 	return startRooms(t, roomsConfig, []string{sharedTableWith(server, "node-0", timeout), sharedTableWith(server, "node-1", timeout)}, nil)
+}
+
+func stopAll(t *testing.T, nodes []*roomServer) {
+	t.Helper()
+	for _, n := range nodes {
+		n.stop(t)
+	}
+}
+
+// get returns the answer to the owner.
+func (s *roomServer) get(path string) (status int, text string) {
+	s.Helper()
+	answer, text := sendRequest(s.T, "GET", s.address+path, "", "Authorization", "Bearer "+s.owner)
+	return answer.StatusCode, text
+}
+
+// awaitGet sends messages of anna, and asks, until the answer contains a text.
+func (s *roomServer) awaitGet(path, want string) {
+	s.Helper()
+	waittest.Until(s.T, func() bool {
+		s.verdict("anna")
+		status, text := s.get(path)
+		return status == http.StatusOK && strings.Contains(text, want)
+	})
 }
 
 // verdict asks whether a user may write, and returns the answer.
@@ -81,11 +105,9 @@ func TestShared_TwoNodes(t *testing.T) {
 		"# TYPE chatguard_shared_swap_duration_seconds histogram\nchatguard_shared_swap_duration_seconds_bucket{le=\"0.0001\"} ",
 		"chatguard_shared_swap_duration_seconds_sum ", "chatguard_shared_exchange_duration_seconds_count ", `chatguard_shared_exchange_rows_bucket{le="+Inf"} `,
 	} {
-		waittest.Until(t, func() bool { return strings.Contains(nodes[0].metrics(), name) })
+		nodes[0].awaitGet("metrics", name)
 	}
-	for _, n := range nodes {
-		n.stop(t)
-	}
+	stopAll(t, nodes)
 }
 
 // turn pauses or resumes the channel.
@@ -111,10 +133,7 @@ func TestShared_StoreAway(t *testing.T) {
 	server.Kill()
 	for _, n := range nodes {
 		waittest.Until(t, func() bool { _, degraded := n.verdict("carl"); return degraded })
-		waittest.Until(t, func() bool {
-			answer, text := sendRequest(t, "GET", n.address+"readyz", "", "Authorization", "Bearer "+webToken)
-			return answer.StatusCode == http.StatusOK && strings.Contains(text, "shared store: away since")
-		})
+		n.awaitGet("readyz", "shared store: away since")
 		if status, _ := n.verdict("anna"); status != http.StatusTooManyRequests {
 			t.Errorf("anna while the store is gone: %d", status)
 		}
@@ -127,9 +146,7 @@ func TestShared_StoreAway(t *testing.T) {
 			t.Errorf("anna after the store came back empty: %d", status)
 		}
 	}
-	for _, n := range nodes {
-		n.stop(t)
-	}
+	stopAll(t, nodes)
 }
 
 // While the server refuses changes, a node says so, with the fix, also a node that starts
@@ -143,24 +160,16 @@ func TestShared_MemoryFull(t *testing.T) {
 		n.turn("pause", http.StatusOK)
 		n.turn("resume", http.StatusOK)
 	}
-	get := func(node *roomServer, path, want string) {
-		t.Helper()
-		waittest.Until(t, func() bool {
-			node.verdict("anna")
-			answer, text := sendRequest(t, "GET", node.address+path, "", "Authorization", "Bearer "+webToken)
-			return answer.StatusCode == http.StatusOK && strings.Contains(text, want)
-		})
-	}
 	sendCommand(t, server, "CONFIG SET maxmemory 1")
 	nodes[1].stop(t)
 	nodes[1].start()
 	for _, node := range nodes {
-		get(node, "readyz", "the server's memory is full: raise maxmemory\"],\"status\":\"degraded\"}")
-		get(node, "api/v1/nodes", `"up":true,"refusing":true,`)
+		node.awaitGet("readyz", "the server's memory is full: raise maxmemory\"],\"status\":\"degraded\"}")
+		node.awaitGet("api/v1/nodes", `"up":true,"refusing":true,`)
 	}
 	sendCommand(t, server, "CONFIG SET maxmemory 0")
 	for _, node := range nodes {
-		get(node, "readyz", `{"status":"ok"}`)
+		node.awaitGet("readyz", `{"status":"ok"}`)
 	}
 }
 
@@ -179,7 +188,7 @@ func sendCommand(t *testing.T, server *redistest.Server, command string) {
 
 func (s *roomServer) metrics() string {
 	s.Helper()
-	_, text := sendRequest(s.T, "GET", s.address+"metrics", "", "Authorization", "Bearer "+s.owner)
+	_, text := s.get("metrics")
 	return text
 }
 
@@ -199,8 +208,7 @@ func TestShared_ChangesKnownAtStart(t *testing.T) {
 		later.sendAsOwner("GET", "channels", &got)
 		return slices.ContainsFunc(got.Channels, func(c live.Channel) bool { return c.ID == app.RoomID("hall") && c.PausedBy != "" })
 	})
-	first.stop(t)
-	later.stop(t)
+	stopAll(t, []*roomServer{first, later})
 }
 
 // sharedRun is the outcome of a command line.
@@ -211,6 +219,20 @@ type sharedRun struct {
 
 // storePassword is the store's password in these tests, which no output may contain.
 const storePassword = "rosebud-1941"
+
+// checkShared runs a command without the store's password. It must end with this exit code. Its
+// complaint, or the doctor's output, must contain these texts.
+func checkShared(t *testing.T, configuration, command string, code int, texts ...string) {
+	t.Helper()
+	r := runShared(t, configuration, "", command)
+	said := r.complaint
+	if command == "doctor" {
+		said = r.out
+	}
+	if r.code != code || slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(said, text) }) {
+		t.Errorf("%s: %+v, want %d and %q", command, r, code, texts)
+	}
+}
 
 // runShared runs a command line with the store's password, and checks that it prints none.
 func runShared(t *testing.T, configuration, password string, args ...string) (r sharedRun) {
