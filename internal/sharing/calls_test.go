@@ -134,12 +134,13 @@ func TestShared_KnownOverrides(t *testing.T) {
 
 // While the store is away, each call says that its verdict is degraded.
 func TestShared_DegradedWhileAway(t *testing.T) {
-	node := newServer(t, shared.Exact, enforced()).join()
+	node, m := newServer(t, shared.Exact, enforced()).join(), message("7")
 	for _, away := range []bool{false, true, false} {
 		node.setAway(away)
-		peeked, err := node.Peek(t.Context(), message("7"))
+		all := judgeAll(t, node, []chatguard.Message{m, m})
+		peeked, err := node.Peek(t.Context(), m)
 		must(t, err)
-		for call, v := range map[string]chatguard.Verdict{"CheckAll": judgeAll(t, node, messagesOf(2))[1], "Peek": peeked, "Check": check(t, node, "8")} {
+		for call, v := range map[string]chatguard.Verdict{"CheckAll": all[1], "Peek": peeked, "Check": check(t, node, "8")} {
 			if v.Degraded != away {
 				t.Errorf("away %t: %s returns %+v, degraded %t", away, call, v, v.Degraded)
 			}

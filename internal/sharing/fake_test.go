@@ -104,6 +104,7 @@ type fakeShared struct {
 	timeout    time.Duration
 	inProgress map[[2]string]int // swaps, by their rows
 	most       int               // swaps of one row at the same time
+	delay      time.Duration     // of each swap
 	// before is called before a swap reaches the server. It may wait. If it returns an error, the
 	// swap never reaches the server, which the Guard only knows if it is ErrAway.
 	before func(ctx context.Context) error
@@ -178,6 +179,7 @@ func (n *fakeShared) count(swaps []*shared.Swap, change int) {
 func (n *fakeShared) Swap(ctx context.Context, swaps []*shared.Swap) {
 	n.count(swaps, 1)
 	defer n.count(swaps, -1)
+	time.Sleep(n.delay)
 	err := n.awayError()
 	if err == nil && n.before != nil {
 		err = n.before(ctx)

@@ -63,7 +63,7 @@ func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 				policy = withText(policy)
 			}
 			node := newServerInBubble(t, mode, policy).join()
-			node.before = takes(time.Second)
+			node.delay = time.Second
 			var wg sync.WaitGroup
 			for range 2 {
 				wg.Go(func() {

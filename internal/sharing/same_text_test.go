@@ -170,7 +170,7 @@ func TestSameText_LimitsChangeDuringSwap(t *testing.T) {
 	for _, mode := range bothModes {
 		synctest.Test(t, func(t *testing.T) {
 			node := newServerInBubble(t, mode, strictTexts()).join()
-			node.before = takes(time.Second)
+			node.delay = time.Second
 			done := make(chan chatguard.Verdict)
 			for i, length := range []int{0, 5, 6, 0} {
 				go func() { done <- check(t, node, "7") }()

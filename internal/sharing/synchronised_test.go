@@ -299,7 +299,7 @@ func TestSynchronised_Degraded(t *testing.T) {
 		if err := node.Shared().Exchange(t.Context()); !errors.Is(err, c.want) {
 			t.Errorf("%+v: Exchange: %v", c, err)
 		}
-		if all, v := judgeAll(t, node, messagesOf(1))[0], check(t, node, "7"); all.Degraded != c.degraded || v.Degraded != c.degraded {
+		if all, v := judgeAll(t, node, []chatguard.Message{message("7")})[0], check(t, node, "7"); all.Degraded != c.degraded || v.Degraded != c.degraded {
 			t.Errorf("%+v: %+v and %+v", c, all, v)
 		}
 	}
