@@ -282,7 +282,7 @@ func TestSynchronised_ChangesBeforeExchange(t *testing.T) {
 // Verdicts are degraded from an exchange that finds the store away, even if nothing is pending, to
 // one that succeeds. Another error doesn't tell.
 func TestSynchronised_Degraded(t *testing.T) {
-	node := newServer(t, shared.Synchronised, enforced()).join()
+	node := newServer(t, shared.Synchronised, dayOnly()).join()
 	moderator := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "1", Roles: chatguard.Roles{chatguard.RoleModerator}}}
 	if judge(t, node, moderator).Degraded {
 		t.Error("a verdict is degraded before an exchange")
