@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/rueidis"
 )
 
 // probeEvery is the time between two attempts to reach a server that is away.
@@ -85,10 +83,7 @@ func (s *server) inquire(began int64) {
 		defer s.breaker.inquiring.Store(false)
 		ctx, cancel := withTimeout(s.background, time.Duration(s.breaker.limit))
 		defer cancel()
-		_, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-			return []rueidis.Completed{b.Ping().Build()}
-		})
-		if err != nil {
+		if _, err := s.request(ctx, ping); err != nil {
 			s.failed(ctx, began, err)
 		}
 	})

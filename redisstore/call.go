@@ -15,11 +15,20 @@ import (
 // is no connection yet, or the Store is closed.
 var errNotSent = errors.New("the call wasn't sent in time")
 
+type (
+	command = rueidis.Completed
+	builder = rueidis.Builder
+	// build builds a command. It does so for each attempt, because the client uses a command once.
+	build = func(builder) command
+)
+
+func ping(b builder) command { return b.Ping().Build() }
+
 // builder returns a builder of commands, or false if there is no client yet.
-func (s *server) builder() (rueidis.Builder, bool) {
+func (s *server) builder() (builder, bool) {
 	client := s.client.Load()
 	if client == nil {
-		return rueidis.Builder{}, false
+		return builder{}, false
 	}
 	return (*client).B(), true
 }
@@ -33,7 +42,7 @@ func (s *server) builder() (rueidis.Builder, bool) {
 // connection, even after ctx has ended. So after a connection broke or didn't answer, send calls
 // the client in another goroutine, until a call is answered. At most maxCalls calls are sent at the
 // same time.
-func (s *server) send(ctx context.Context, room []rueidis.RedisResult, commands ...rueidis.Completed) ([]rueidis.RedisResult, error) {
+func (s *server) send(ctx context.Context, room []rueidis.RedisResult, commands ...command) ([]rueidis.RedisResult, error) {
 	if ctx.Err() != nil {
 		return nil, errNotSent
 	}
@@ -73,7 +82,7 @@ func (s *server) send(ctx context.Context, room []rueidis.RedisResult, commands 
 }
 
 // do sends commands in one flush. One command alone needs less memory.
-func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, commands []rueidis.Completed) []rueidis.RedisResult {
+func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, commands []command) []rueidis.RedisResult {
 	if len(commands) == 1 {
 		return append(room[:0], client.Do(ctx, commands[0]))
 	}
@@ -82,15 +91,15 @@ func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, 
 
 // request sends commands that may be executed twice, and retries until the server answers or the
 // time is over. It notes for the breaker whether there was an answer.
-func (s *server) request(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+func (s *server) request(ctx context.Context, builds ...build) ([]rueidis.RedisResult, error) {
 	if out := s.breaker.away.Load(); out != nil {
 		return nil, out.err
 	}
-	return s.requestAnyway(ctx, build)
+	return s.requestAnyway(ctx, builds...)
 }
 
 // requestAnyway is request, but also sends while the store is away.
-func (s *server) requestAnyway(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+func (s *server) requestAnyway(ctx context.Context, builds ...build) ([]rueidis.RedisResult, error) {
 	began := s.since()
 	var cause error
 	for attempt := 0; ; attempt++ {
@@ -98,7 +107,11 @@ func (s *server) requestAnyway(ctx context.Context, build func(rueidis.Builder) 
 		if !ok {
 			return nil, errNotSent
 		}
-		results, err := s.send(ctx, nil, build(b)...)
+		commands := make([]command, len(builds))
+		for i, build := range builds {
+			commands[i] = build(b)
+		}
+		results, err := s.send(ctx, nil, commands...)
 		if err == nil {
 			if err = firstPassing(results); err == nil {
 				s.conns.doubtful.Store(false)
@@ -119,8 +132,8 @@ func (s *server) requestAnyway(ctx context.Context, build func(rueidis.Builder) 
 
 // ask is like request, but its errors are those that callers get. It also returns an error if the
 // server refuses a command.
-func (s *server) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
-	results, err := s.request(ctx, build)
+func (s *server) ask(ctx context.Context, builds ...build) ([]rueidis.RedisResult, error) {
+	results, err := s.request(ctx, builds...)
 	if err != nil {
 		return nil, s.unknown(ctx, err)
 	}

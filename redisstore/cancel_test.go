@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -98,9 +96,7 @@ func TestSwap_WhileConnecting(t *testing.T) {
 	s.server.conns.closeAll()
 	var calls sync.WaitGroup
 	calls.Go(func() {
-		_, _ = s.server.request(t.Context(), func(b rueidis.Builder) []rueidis.Completed {
-			return []rueidis.Completed{b.Ping().Build()}
-		})
+		_, _ = s.server.request(t.Context(), ping)
 	})
 	<-dialing
 	var ended atomic.Bool

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // change is an atomic change of some keys: all get their new values if all have the expected ones.
@@ -16,9 +18,9 @@ type change struct {
 	until   []string // Unix milliseconds; empty is never
 	sets    []string // keys of sets to which members are added with the change, one to each
 	members []string
-	swap    bool // of rows, which replicas should confirm
-	sent    bool // an attempt may have succeeded, and its reply was lost
-	eval    bool // the server doesn't have the script
+	swap    *shared.Swap // whose rows these are, which replicas should confirm; nil for a record
+	sent    bool         // an attempt may have succeeded, and its reply was lost
+	eval    bool         // the server doesn't have the script
 
 	done  bool
 	err   error    // why the outcome isn't known, or the server refuses
@@ -27,7 +29,7 @@ type change struct {
 
 	// Memory for a change of one key, and for its command if it is made alone.
 	texts   [4]string
-	command [1]rueidis.Completed
+	command [1]command
 	result  [1]rueidis.RedisResult
 }
 
@@ -38,7 +40,7 @@ func (c *change) comparesOnly() bool { return len(c.keys) == 1 && c.was[0] == c.
 func (c *change) usesSet() bool { return len(c.keys) == 1 && c.is[0] != "" && len(c.sets) == 0 }
 
 // build builds the command that makes the change.
-func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
+func (c *change) build(b builder, native bool) command {
 	if c.comparesOnly() {
 		return b.Get().Key(c.keys[0]).Build()
 	}

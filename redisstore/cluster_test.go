@@ -87,6 +87,14 @@ func TestCluster(t *testing.T) {
 	if h := a.Health(); !h.Up || !h.Refusing || !strings.Contains(h.Problem, "set Options.Placement") {
 		t.Errorf("%+v", h)
 	}
+	_, _, err := a.writer.compareAndSet(t.Context(), a.server.keys.own("odd"), "", "no set", 0)
+	must(t, err)
+	unlisted := &shared.Swap{Rows: []shared.Row{row("odd", "a", "", "1")}}
+	unlisted.Rows[0].HasOverride = true
+	if attempt(t, a, unlisted); unlisted.Err == nil {
+		t.Error("a row was stored that Overrides doesn't list")
+	}
+	check(t, a, &shared.Swap{Rows: []shared.Row{row("odd", "a", "", "")}}, true)
 	for placement, rows := range map[Placement][]shared.Row{
 		PlaceByChannel: {row("lobby", "a", "", "1"), row("lobby", "", "", "2"), row("lobby", "b", "", "3")},
 		PlaceTogether:  {row("lobby", "a", "", "1"), row("", "a", "", "2"), row("lobby", "", "", "3")},

@@ -75,9 +75,7 @@ func (s *server) clientOption() rueidis.ClientOption {
 // stored, and the next heartbeat examines the server again.
 func (s *server) examine(ctx context.Context) error {
 	found := &serverInfo{made: s.conns.made.Load()}
-	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Arbitrary("HELLO").Build()}
-	})
+	results, err := s.requestAnyway(ctx, func(b builder) command { return b.Arbitrary("HELLO").Build() })
 	if err != nil {
 		return err
 	}
@@ -85,10 +83,12 @@ func (s *server) examine(ctx context.Context) error {
 		return err
 	}
 	epoch := rand.Text()
-	results, err = s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		scratch := b.Arbitrary("SET").Keys(s.keys.scratch()).Args("1", "IFEQ", "0", "GET", "PX", "1000").Build()
-		return []rueidis.Completed{scratch, swapCommand(b, s.keys.format(), "", s.options.Placement.format()), swapCommand(b, s.keys.epoch(), "", epoch)}
-	})
+	results, err = s.requestAnyway(ctx,
+		func(b builder) command {
+			return b.Arbitrary("SET").Keys(s.keys.scratch()).Args("1", "IFEQ", "0", "GET", "PX", "1000").Build()
+		},
+		func(b builder) command { return swapCommand(b, s.keys.format(), "", s.options.Placement.format()) },
+		func(b builder) command { return swapCommand(b, s.keys.epoch(), "", epoch) })
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *server) otherFormat(format string) error {
 
 // swapCommand returns a command that replaces the value of a key if it is still was. An empty value
 // means that the key doesn't exist.
-func swapCommand(b rueidis.Builder, key, was, is string) rueidis.Completed {
+func swapCommand(b builder, key, was, is string) command {
 	return b.Eval().Script(swapScript).Numkeys(1).Key(key).Arg(was, is, "").Build()
 }
 
@@ -238,9 +238,7 @@ func (s *server) runID(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := withTimeout(ctx, heartbeatEvery/4) // the rest of a heartbeat needs time, too
 	defer cancel()
-	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Info().Section("server").Build()}
-	})
+	results, err := s.requestAnyway(ctx, func(b builder) command { return b.Info().Section("server").Build() })
 	if err != nil {
 		return "", err
 	}

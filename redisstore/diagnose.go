@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -82,9 +80,7 @@ func (d *diagnosis) findReachable(ctx context.Context) Finding {
 }
 
 func (d *diagnosis) pingNow(ctx context.Context) error {
-	results, err := d.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Ping().Build()}
-	})
+	results, err := d.server.requestAnyway(ctx, ping)
 	if err != nil {
 		return err
 	}
@@ -126,33 +122,30 @@ func (d *diagnosis) findVersion() Finding {
 // findRights tries all commands on a separate key.
 func (d *diagnosis) findRights(ctx context.Context) Finding {
 	key := d.server.keys.doctor()
-	type command = rueidis.Completed
 	set := key + ":set"
 	trials := []struct {
 		right string
-		build func(b rueidis.Builder) command
+		build build
 	}{
-		{"set", func(b rueidis.Builder) command { return b.Set().Key(key).Value("1").Px(time.Minute).Build() }},
-		{"get", func(b rueidis.Builder) command { return b.Get().Key(key).Build() }},
-		{"mget", func(b rueidis.Builder) command { return b.Mget().Key(key).Build() }},
-		{"eval", func(b rueidis.Builder) command { return swapCommand(b, key, "", "1") }},
-		{"evalsha", func(b rueidis.Builder) command {
+		{"set", func(b builder) command { return b.Set().Key(key).Value("1").Px(time.Minute).Build() }},
+		{"get", func(b builder) command { return b.Get().Key(key).Build() }},
+		{"mget", func(b builder) command { return b.Mget().Key(key).Build() }},
+		{"eval", func(b builder) command { return swapCommand(b, key, "", "1") }},
+		{"evalsha", func(b builder) command {
 			return b.Evalsha().Sha1(swapSHA).Numkeys(1).Key(key).Arg("", "1", "").Build()
 		}},
-		{"sadd", func(b rueidis.Builder) command { return b.Sadd().Key(set).Member("1").Build() }},
-		{"smembers", func(b rueidis.Builder) command { return b.Smembers().Key(set).Build() }},
-		{"srem", func(b rueidis.Builder) command { return b.Srem().Key(set).Member("1").Build() }},
-		{"del", func(b rueidis.Builder) command { return b.Del().Key(key).Build() }},
-		{"time", func(b rueidis.Builder) command { return b.Time().Build() }},
-		{"publish", func(b rueidis.Builder) command {
+		{"sadd", func(b builder) command { return b.Sadd().Key(set).Member("1").Build() }},
+		{"smembers", func(b builder) command { return b.Smembers().Key(set).Build() }},
+		{"srem", func(b builder) command { return b.Srem().Key(set).Member("1").Build() }},
+		{"del", func(b builder) command { return b.Del().Key(key).Build() }},
+		{"time", func(b builder) command { return b.Time().Build() }},
+		{"publish", func(b builder) command {
 			return b.Publish().Channel(d.server.keys.changes()).Message("row - - " + d.server.instance).Build()
 		}},
 	}
 	var missing []string
 	for _, trial := range trials {
-		results, err := d.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-			return []rueidis.Completed{trial.build(b)}
-		})
+		results, err := d.server.requestAnyway(ctx, trial.build)
 		if err != nil {
 			return Finding{Problem, "rights", "the check wasn't completed: " + err.Error(), "run it again"}
 		}

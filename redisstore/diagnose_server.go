@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/redis/rueidis"
 )
 
 // diagnoseSwaps is how many swaps Diagnose measures.
@@ -16,9 +14,9 @@ const diagnoseSwaps = 100
 
 // findServerSettings reads INFO, which the user may have no right to.
 func (d *diagnosis) findServerSettings(ctx context.Context) []Finding {
-	results, err := d.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Info().Section("memory").Build(), b.Info().Section("persistence").Build()}
-	})
+	results, err := d.server.requestAnyway(ctx,
+		func(b builder) command { return b.Info().Section("memory").Build() },
+		func(b builder) command { return b.Info().Section("persistence").Build() })
 	var memory, persistence string
 	if err == nil {
 		memory, err = results[0].ToString()

@@ -3,8 +3,6 @@ package redisstore
 import (
 	"context"
 	"strings"
-
-	"github.com/redis/rueidis"
 )
 
 const evictionFix = "set maxmemory-policy to noeviction or volatile-ttl"
@@ -28,9 +26,7 @@ const evictionBeats = 10
 // refused: then what was noted before stays. It sends INFO alone, because the client of a Cluster
 // panics if a command without a key is sent together with others.
 func (s *server) checkEviction(ctx context.Context) bool {
-	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Info().Section("memory").Build()}
-	})
+	results, err := s.requestAnyway(ctx, func(b builder) command { return b.Info().Section("memory").Build() })
 	if err != nil {
 		return true
 	}

@@ -115,7 +115,7 @@ func proxy(t testing.TB, to string, edit func(args []string) (forward []string, 
 			forward, answer := edit(args)
 			if answer != "" {
 				io.WriteString(in, answer)
-			} else if _, err := io.WriteString(out, command(forward)); err != nil {
+			} else if _, err := io.WriteString(out, encode(forward)); err != nil {
 				return
 			}
 		}
@@ -153,7 +153,7 @@ func readLength(r *bufio.Reader, kind byte) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }
 
-func command(args []string) string {
+func encode(args []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(args))
 	for _, arg := range args {

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -53,8 +51,8 @@ func startNodesAt(t testing.TB, url string, n int, policy chatguard.Policy, opts
 	for _, n := range nodes {
 		eventually(t, "the store answers", func() bool { return n.store.Health().Up })
 		eventually(t, "all nodes receive notices", func() bool {
-			result, err := n.store.server.request(t.Context(), func(b rueidis.Builder) []rueidis.Completed {
-				return []rueidis.Completed{b.Arbitrary("PUBSUB", "NUMSUB").Args(n.store.server.keys.changes()).ReadOnly()}
+			result, err := n.store.server.request(t.Context(), func(b builder) command {
+				return b.Arbitrary("PUBSUB", "NUMSUB").Args(n.store.server.keys.changes()).ReadOnly()
 			})
 			if err != nil {
 				return false

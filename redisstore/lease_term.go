@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/redis/rueidis"
 )
 
 // errRepeat means that what is stored isn't what this node expected, because a reply or the
@@ -118,8 +116,8 @@ func (l *Leadership) set(ctx context.Context, key func(string) string, was, is s
 	if !errors.Is(err, errOtherType) {
 		return stored, done, err
 	}
-	_, err = l.writer.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Eval().Script(replaceOtherType).Numkeys(1).Key(key(l.name)).Build()}
+	_, err = l.writer.server.ask(ctx, func(b builder) command {
+		return b.Eval().Script(replaceOtherType).Numkeys(1).Key(key(l.name)).Build()
 	})
 	if err != nil {
 		return "", false, err

@@ -62,13 +62,11 @@ func (n *notices) publish(ctx context.Context, notices []string) error {
 	if len(notices) == 0 {
 		return nil
 	}
-	_, err := n.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		commands := make([]rueidis.Completed, len(notices))
-		for i, notice := range notices {
-			commands[i] = b.Publish().Channel(n.server.keys.changes()).Message(notice).Build()
-		}
-		return commands
-	})
+	builds := make([]build, len(notices))
+	for i, notice := range notices {
+		builds[i] = func(b builder) command { return b.Publish().Channel(n.server.keys.changes()).Message(notice).Build() }
+	}
+	_, err := n.server.ask(ctx, builds...)
 	return err
 }
 

@@ -3,8 +3,6 @@ package redisstore
 import (
 	"context"
 
-	"github.com/redis/rueidis"
-
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -47,22 +45,18 @@ func (s *Store) prune(ctx context.Context, channelID string, users []string) err
 	if err != nil {
 		return err
 	}
-	var without []int
+	var prunes []build
 	for i, row := range rows {
-		if givesNothing(row) && len(without) < mostPruned {
-			without = append(without, i)
+		if givesNothing(row) && len(prunes) < mostPruned {
+			prunes = append(prunes, func(b builder) command {
+				return b.Eval().Script(pruneScript).Numkeys(2).Key(key(users[i]), s.server.keys.own(channelID)).Arg(row, users[i]).Build()
+			})
 		}
 	}
-	if len(without) == 0 {
+	if len(prunes) == 0 {
 		return nil
 	}
-	_, err = s.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		commands := make([]rueidis.Completed, len(without))
-		for k, i := range without {
-			commands[k] = b.Eval().Script(pruneScript).Numkeys(2).Key(key(users[i]), s.server.keys.own(channelID)).Arg(rows[i], users[i]).Build()
-		}
-		return commands
-	})
+	_, err = s.server.ask(ctx, prunes...)
 	return err
 }
 

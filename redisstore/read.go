@@ -18,20 +18,18 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 		return nil, nil
 	}
 	inCluster := s.address.kind == cluster
-	results, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		all := make([]string, len(names))
-		for i, name := range names {
-			all[i] = key(name)
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = key(name)
+	}
+	reads := []build{func(b builder) command { return b.Mget().Key(all...).Build() }}
+	if inCluster { // MGET can't span slots
+		reads = nil
+		for _, key := range all {
+			reads = append(reads, func(b builder) command { return b.Get().Key(key).Build() })
 		}
-		if !inCluster {
-			return []rueidis.Completed{b.Mget().Key(all...).Build()}
-		}
-		commands := make([]rueidis.Completed, len(all)) // MGET can't span slots
-		for i := range all {
-			commands[i] = b.Get().Key(all[i]).Build()
-		}
-		return commands
-	})
+	}
+	results, err := s.request(ctx, reads...)
 	if err != nil {
 		return nil, s.unknown(ctx, err)
 	}
@@ -59,9 +57,7 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 
 // members returns the members of a set.
 func (s *server) members(ctx context.Context, key string) ([]string, error) {
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Smembers().Key(key).Build()}
-	})
+	results, err := s.ask(ctx, func(b builder) command { return b.Smembers().Key(key).Build() })
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +107,7 @@ func (s *server) scan(ctx context.Context, node rueidis.Client, cursor uint64) (
 func (s *server) timeLeft(ctx context.Context, key string) (time.Duration, error) {
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Pttl().Key(key).Build()}
-	})
+	results, err := s.ask(ctx, func(b builder) command { return b.Pttl().Key(key).Build() })
 	if err != nil {
 		return 0, err
 	}

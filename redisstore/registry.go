@@ -103,13 +103,12 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 		return fmt.Errorf("describe this node: %w", err)
 	}
 	r.beats++
-	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{
-			b.Set().Key(r.server.keys.node(r.id())).Value(string(record)).Px(nodeExpires).Build(),
-			b.Sadd().Key(r.server.keys.nodes()).Member(r.id()).Build(),
-			b.Get().Key(r.server.keys.epoch()).Build(),
-		}
-	})
+	results, err := r.server.request(ctx,
+		func(b builder) command {
+			return b.Set().Key(r.server.keys.node(r.id())).Value(string(record)).Px(nodeExpires).Build()
+		},
+		func(b builder) command { return b.Sadd().Key(r.server.keys.nodes()).Member(r.id()).Build() },
+		func(b builder) command { return b.Get().Key(r.server.keys.epoch()).Build() })
 	if err != nil {
 		return r.server.unknown(ctx, err)
 	}
@@ -206,8 +205,8 @@ func (r *registry) observe(ctx context.Context, guard shared.Guard) error {
 	if len(found.expired) == 0 {
 		return nil
 	}
-	_, err = r.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Srem().Key(r.server.keys.nodes()).Member(found.expired...).Build()}
+	_, err = r.server.ask(ctx, func(b builder) command {
+		return b.Srem().Key(r.server.keys.nodes()).Member(found.expired...).Build()
 	})
 	return err
 }
@@ -245,12 +244,9 @@ func (r *registry) self(guard shared.Guard) shared.Node {
 // deregister removes this node, so that the others needn't wait until it expires.
 func (r *registry) deregister(ctx context.Context) {
 	r.number.release(ctx)
-	_, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{
-			b.Del().Key(r.server.keys.node(r.id())).Build(),
-			b.Srem().Key(r.server.keys.nodes()).Member(r.id()).Build(),
-		}
-	})
+	_, err := r.server.request(ctx,
+		func(b builder) command { return b.Del().Key(r.server.keys.node(r.id())).Build() },
+		func(b builder) command { return b.Srem().Key(r.server.keys.nodes()).Member(r.id()).Build() })
 	if err != nil {
 		r.server.options.Logger.Debug("redisstore: this node stays listed for 5 s", "problem", err)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/rueidis"
 )
 
 const (
@@ -72,12 +70,13 @@ func (r *replicas) check(ctx context.Context) {
 func (r *replicas) count(ctx context.Context) (confirmed int64, err error) {
 	ctx, cancel := withTimeout(ctx, r.server.options.connectTimeout())
 	defer cancel()
-	results, err := r.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{
-			b.Set().Key(r.server.keys.scratch()).Value(r.server.instance).Px(time.Second).Build(),
-			b.Wait().Numreplicas(int64(r.server.options.Replicas)).Timeout(confirmWithin.Milliseconds()).Build(),
-		}
-	})
+	results, err := r.server.requestAnyway(ctx,
+		func(b builder) command {
+			return b.Set().Key(r.server.keys.scratch()).Value(r.server.instance).Px(time.Second).Build()
+		},
+		func(b builder) command {
+			return b.Wait().Numreplicas(int64(r.server.options.Replicas)).Timeout(confirmWithin.Milliseconds()).Build()
+		})
 	if err != nil {
 		return 0, r.server.unknown(ctx, err)
 	}

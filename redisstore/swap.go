@@ -44,14 +44,13 @@ func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 	defer cancel()
 	room := changeRooms.Get().(*changeRoom)
 	defer room.free()
-	changes, changed := s.changesOf(room, swaps)
-	changes, changed = s.addOwn(ctx, changes, changed)
+	changes := s.addOwn(ctx, s.changesOf(room, swaps))
 	if len(changes) == 0 {
 		return
 	}
 	s.stats.swaps.Add(s.writer.apply(ctx, changes), 1)
-	for i, c := range changes {
-		swap := changed[i]
+	for _, c := range changes {
+		swap := c.swap
 		swap.Done, swap.Err, swap.Unknown = c.done, c.err, c.unknown()
 		for k := range c.now {
 			if c.now[k] != "" {
@@ -62,7 +61,7 @@ func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 			exchanged.Add(int64(len(swap.Rows)))
 		}
 	}
-	s.notices.publishRows(ctx, changed)
+	s.notices.publishRows(ctx, swaps)
 }
 
 // countFailed counts the swaps with an Err.
@@ -79,7 +78,6 @@ func (s *Store) countFailed(swaps []*shared.Swap) {
 type changeRoom struct {
 	all     []change
 	changes []*change
-	changed []*shared.Swap
 }
 
 var changeRooms = sync.Pool{New: func() any { return new(changeRoom) }}
@@ -87,23 +85,19 @@ var changeRooms = sync.Pool{New: func() any { return new(changeRoom) }}
 // free makes the memory available for another Swap.
 func (r *changeRoom) free() {
 	clear(r.all)
-	clear(r.changed)
 	changeRooms.Put(r)
 }
 
-// changesOf returns the changes that make the possible swaps, and these swaps. It sets Err in the
-// others.
-func (s *Store) changesOf(room *changeRoom, swaps []*shared.Swap) ([]*change, []*shared.Swap) {
+// changesOf returns the changes that make the possible swaps. It sets Err in the others.
+func (s *Store) changesOf(room *changeRoom, swaps []*shared.Swap) []*change {
 	room.all = slices.Grow(room.all[:0], len(swaps))[:len(swaps)]
-	room.changes, room.changed = room.changes[:0], room.changed[:0]
+	room.changes = room.changes[:0]
 	for i, swap := range swaps {
-		if err := s.fill(&room.all[i], swap); err != nil {
-			swap.Err = err
-			continue
+		if swap.Err = s.fill(&room.all[i], swap); swap.Err == nil {
+			room.changes = append(room.changes, &room.all[i])
 		}
-		room.changes, room.changed = append(room.changes, &room.all[i]), append(room.changed, swap)
 	}
-	return room.changes, room.changed
+	return room.changes
 }
 
 // fill fills in c with the change that makes a swap.
@@ -112,7 +106,7 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 	if n == 0 {
 		return errors.New("redisstore: a swap has no rows")
 	}
-	c.swap = true
+	c.swap = swap
 	texts := c.texts[:]
 	if n > 1 {
 		texts = make([]string, 4*n)
@@ -134,7 +128,7 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 		slot = text[from:to]
 		// The bytes of a row never change, so they needn't be copied.
 		c.keys[i], c.until[i], c.was[i], c.is[i] = text[:end], text[end:], rueidis.BinaryString(row.Was), rueidis.BinaryString(row.Is)
-		if row.HasOverride && c.was[i] != c.is[i] && s.server.address.kind != cluster {
+		if row.HasOverride && c.was[i] != c.is[i] {
 			c.sets, c.members = append(c.sets, s.server.keys.own(row.ChannelID)), append(c.members, row.UserID)
 		}
 	}
@@ -157,45 +151,31 @@ func expiry(until time.Time) int64 {
 
 // addOwn adds the users of rows with HasOverride to the sets that Overrides reads, before the rows
 // are stored: a set may have too many users, but not too few. It returns the changes that can still
-// be made, and their swaps. Only on a Cluster, a set may be in another slot than a row: elsewhere,
-// the swap itself adds the users.
-func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.Swap) ([]*change, []*shared.Swap) {
+// be made. Only on a Cluster, a set may be in another slot than a row: elsewhere, the swap itself
+// adds the users.
+func (s *Store) addOwn(ctx context.Context, changes []*change) []*change {
 	if s.server.address.kind != cluster {
-		return changes, swaps
+		return changes
 	}
-	type member struct{ key, user string }
-	var members []member
-	var of []int // the index of each member's swap
-	for i, swap := range swaps {
-		for k := range swap.Rows {
-			if row := &swap.Rows[k]; row.HasOverride && changes[i].was[k] != changes[i].is[k] {
-				members, of = append(members, member{s.server.keys.own(row.ChannelID), row.UserID}), append(of, i)
-			}
+	var adds []build
+	var of []*shared.Swap
+	for _, c := range changes {
+		for i, set := range c.sets {
+			user := c.members[i]
+			adds, of = append(adds, func(b builder) command { return b.Sadd().Key(set).Member(user).Build() }), append(of, c.swap)
 		}
+		c.sets, c.members = nil, nil
 	}
-	if len(members) == 0 {
-		return changes, swaps
+	if len(adds) == 0 {
+		return changes
 	}
-	results, err := s.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		commands := make([]rueidis.Completed, len(members))
-		for i, m := range members {
-			commands[i] = b.Sadd().Key(m.key).Member(m.user).Build()
-		}
-		return commands
-	})
-	for i, at := range of {
+	results, err := s.server.request(ctx, adds...)
+	for i, swap := range of {
 		if err != nil {
-			swaps[at].Err = s.server.unknown(ctx, err)
+			swap.Err = s.server.unknown(ctx, err)
 		} else if refused := results[i].Error(); refused != nil {
-			swaps[at].Err = s.writer.refuse(refused)
+			swap.Err = s.writer.refuse(refused)
 		}
 	}
-	var rest []*change
-	var restSwaps []*shared.Swap
-	for i, swap := range swaps {
-		if swap.Err == nil {
-			rest, restSwaps = append(rest, changes[i]), append(restSwaps, swap)
-		}
-	}
-	return rest, restSwaps
+	return slices.DeleteFunc(changes, func(c *change) bool { return c.swap.Err != nil })
 }

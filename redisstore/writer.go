@@ -71,9 +71,9 @@ func (w *writer) attempt(ctx context.Context, pending []*change) (answered bool)
 	}
 	native := w.server.known.Load() != nil && w.server.known.Load().ifEqual
 	commands, room := pending[0].command[:0], pending[0].result[:0]
-	waits := pending[0].swap && w.replicas.awaited()
+	waits := pending[0].swap != nil && w.replicas.awaited()
 	if len(pending) > 1 || waits {
-		commands = make([]rueidis.Completed, 0, len(pending)+1)
+		commands = make([]command, 0, len(pending)+1)
 	}
 	for _, c := range pending {
 		commands = append(commands, c.build(b, native))
