@@ -66,10 +66,7 @@ func (s *server) goAway(cause error) {
 	s.breaker.changed.Store(s.since())
 	s.conns.closeAll()
 	s.options.Logger.Warn("redisstore: the shared store is away", "problem", out.problem)
-	select {
-	case s.breaker.wentAway <- struct{}{}:
-	default: // watch knows already
-	}
+	signal(s.breaker.wentAway)
 }
 
 // inquire pings the server in the background after a call was interrupted, unless the server has

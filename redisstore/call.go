@@ -90,10 +90,11 @@ func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, 
 }
 
 // request sends commands that may be executed twice, and retries until the server answers or the
-// time is over. It notes for the breaker whether there was an answer.
+// time is over. It notes for the breaker whether there was an answer. While the store is away, it
+// returns at once.
 func (s *server) request(ctx context.Context, builds ...build) ([]rueidis.RedisResult, error) {
-	if out := s.breaker.away.Load(); out != nil {
-		return nil, out.err
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	return s.requestAnyway(ctx, builds...)
 }

@@ -163,8 +163,7 @@ func (s *server) otherFormat(format string) error {
 	}
 	version, _, _ := strings.Cut(format, " ")
 	if _, err := strconv.ParseUint(version, 10, 16); err != nil {
-		sentence, _ := s.explain.reply("WRONGTYPE")
-		return &refusal{sentence}
+		return &refusal{s.options.otherProgram()}
 	}
 	return &refusal{fmt.Sprintf("the namespace %s has data of format %q, and this node has %q: use the same version and %s on all nodes, or another %s",
 		s.options.Namespace, printable(format), s.options.Placement.format(), s.options.nameOf("Placement"), s.options.nameOf("Namespace"))}
@@ -210,7 +209,7 @@ func (s *server) checkHello(result rueidis.RedisResult) (string, error) {
 	}
 	switch mode := text("mode"); {
 	case mode == "cluster" && s.address.kind != cluster:
-		return "", &refusal{"the server is part of a Cluster: write redis+cluster://"}
+		return "", &refusal{partOfCluster}
 	case mode == "sentinel":
 		return "", &refusal{"the server is a Sentinel: write redis+sentinel://host:26379/name with the primary's name"}
 	case mode == "cluster" && s.options.Replicas > 0:

@@ -26,9 +26,6 @@ func (s *Store) Document(ctx context.Context, name string) (data []byte, revisio
 }
 
 func (s *Store) readDocument(ctx context.Context, name string) (string, error) {
-	if err := s.server.ready(); err != nil {
-		return "", err
-	}
 	texts, err := s.server.readList(ctx, []string{name}, s.server.keys.policy)
 	if err != nil {
 		return "", err
@@ -92,9 +89,6 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 // the data too: if the server has lost documents, another node may have stored others with the same
 // revisions. If a document can't be read, ReadDocuments reads the others, and returns an error.
 func (s *Store) ReadDocuments(ctx context.Context, names []string, read func(name string, data []byte, revision int64)) error {
-	if err := s.server.ready(); err != nil {
-		return err
-	}
 	texts, err := s.server.readList(ctx, names, s.server.keys.policy)
 	if err != nil {
 		return err

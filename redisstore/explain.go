@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -61,23 +62,14 @@ func replyCode(err error) string {
 }
 
 // passing reports whether a reply means that the server will answer soon, or another one will.
-func passing(code string) bool {
-	switch code {
-	case "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "MOVED", "ASK", "BUSY", "NOREPLICAS":
-		return true
-	}
-	return false
-}
+func passing(code string) bool { return slices.Contains(passingCodes, code) }
 
-// misconfigured reports whether a reply means that the configuration is wrong, here or at the
-// server. Everything else may end by itself, or by what an operator does at the server.
-func misconfigured(code string) bool {
-	switch code {
-	case "WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "CROSSSLOT":
-		return true
-	}
-	return false
-}
+var (
+	passingCodes = []string{"LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "MOVED", "ASK", "BUSY", "NOREPLICAS"}
+	// misconfigured are the replies that mean that the configuration is wrong, here or at the server.
+	// Everything else may end by itself, or by what an operator does at the server.
+	misconfigured = []string{"WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "CROSSSLOT"}
+)
 
 // noWrites reports whether a reply means that the server answers, but makes no changes for now.
 func noWrites(code string) bool { return code == "OOM" || code == "MISCONF" }
@@ -85,7 +77,6 @@ func noWrites(code string) bool { return code == "OOM" || code == "MISCONF" }
 // reply says in a sentence what a reply means and what to do. It returns false if the reply
 // needs no other words than its own.
 func (e *explainer) reply(code string) (sentence string, ok bool) {
-	namespace := e.options.Namespace
 	if e.address.kind == sentinel && !e.pastSentinels.Load() {
 		switch code {
 		case "WRONGPASS":
@@ -94,35 +85,30 @@ func (e *explainer) reply(code string) (sentence string, ok bool) {
 			return "the Sentinels ask for a password: set " + e.options.nameOf("SentinelPassword"), true
 		}
 	}
-	switch code {
-	case "WRONGPASS":
-		return fmt.Sprintf("the user name or password is wrong: correct %s, or %s", e.options.nameOf("Password"), e.options.nameOf("Username")), true
-	case "NOAUTH":
-		return "the server asks for a password: set " + e.options.nameOf("Password"), true
-	case "NOPERM":
-		return fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", e.options.Username), true
-	case "OOM":
-		return "the server's memory is full: raise maxmemory", true
-	case "READONLY":
-		return "the server is a replica: name the primary, or use redis+sentinel://", true
-	case "WRONGTYPE":
-		return fmt.Sprintf("another program uses keys that begin with %s: set another namespace", namespace), true
-	case "LOADING":
-		return "the server is still loading its data", true
-	case "MOVED", "CROSSSLOT":
-		return "the server is part of a Cluster: write redis+cluster://", true
-	case "CLUSTERDOWN":
-		return "the Cluster is down: not all slots are served", true
-	case "MISCONF":
-		return "the server can't save its data and refuses writes: see its log", true
-	case "NOREPLICAS":
-		return "the server has fewer replicas than min-replicas-to-write", true
-	case "BUSY":
-		return "a script keeps the server busy: end it with SCRIPT KILL", true
-	case "MASTERDOWN":
-		return "the server is a replica that has lost its primary", true
-	}
-	return "", false
+	sentence, ok = map[string]string{
+		"WRONGPASS":   "the user name or password is wrong: correct " + e.options.nameOf("Password") + ", or " + e.options.nameOf("Username"),
+		"NOAUTH":      "the server asks for a password: set " + e.options.nameOf("Password"),
+		"NOPERM":      fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", e.options.Username),
+		"OOM":         "the server's memory is full: raise maxmemory",
+		"READONLY":    "the server is a replica: name the primary, or use redis+sentinel://",
+		"WRONGTYPE":   e.options.otherProgram(),
+		"LOADING":     "the server is still loading its data",
+		"MOVED":       partOfCluster,
+		"CROSSSLOT":   partOfCluster,
+		"CLUSTERDOWN": "the Cluster is down: not all slots are served",
+		"MISCONF":     "the server can't save its data and refuses writes: see its log",
+		"NOREPLICAS":  "the server has fewer replicas than min-replicas-to-write",
+		"BUSY":        "a script keeps the server busy: end it with SCRIPT KILL",
+		"MASTERDOWN":  "the server is a replica that has lost its primary",
+	}[code]
+	return sentence, ok
+}
+
+const partOfCluster = "the server is part of a Cluster: write redis+cluster://"
+
+// otherProgram says that no node has written a key.
+func (o *Options) otherProgram() string {
+	return "another program uses keys that begin with " + o.Namespace + ": set another namespace"
 }
 
 // problem describes in one line why the server can't be used. lasting reports whether the
@@ -144,7 +130,7 @@ func (e *explainer) problem(err error) (line string, lasting bool) {
 	case errors.As(err, &refused):
 		line, lasting = refused.text, true
 	case known:
-		line, lasting = sentence, misconfigured(code)
+		line, lasting = sentence, slices.Contains(misconfigured, code)
 	case code != "" && strings.Contains(err.Error(), "DB index"):
 		line, lasting = fmt.Sprintf("the server has no database %d: set a smaller number after the / of the URL", e.address.database), true
 	case code != "":

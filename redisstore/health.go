@@ -36,8 +36,8 @@ func (s *Store) Health() shared.Health {
 	if s.recently(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, s.server.options.misplaced())
 	}
-	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.recently(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
-		problems = append(problems, s.server.where+": "+problem)
+	if problem := s.server.where + ": " + s.server.options.otherProgram(); s.recently(&s.writer.foreign) && !slices.Contains(problems, problem) {
+		problems = append(problems, problem)
 	}
 	if text := s.server.clock.jumpText(); text != "" {
 		problems = append(problems, text+": "+jumpFix)

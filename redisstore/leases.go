@@ -70,9 +70,6 @@ type sighting struct {
 // disappeared may be lost. Its leader then stores it again.
 func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free bool, err error) {
 	server, s := l.writer.server, &l.seen
-	if err := server.ready(); err != nil {
-		return "", false, err
-	}
 	ctx, cancel := withTimeout(ctx, server.options.Timeout)
 	defer cancel()
 	keys := []string{server.keys.lead(l.name), server.keys.led(l.name)}

@@ -128,10 +128,11 @@ func (n *notices) listen(ctx context.Context, guard shared.Guard) {
 // listenAgain makes listen subscribe again.
 func (n *notices) listenAgain() { signal(n.relisten) }
 
+// signal wakes the receiver of a channel that has room for one element.
 func signal(to chan struct{}) {
 	select {
 	case to <- struct{}{}:
-	default: // listen knows already
+	default: // the receiver will wake up anyway
 	}
 }
 

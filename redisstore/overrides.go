@@ -16,9 +16,6 @@ const pruneScript = `if (redis.call('GET', KEYS[1]) or '') == ARGV[1] then redis
 // Overrides implements [shared.Store]. It removes users without an override from the set, so that a
 // later call doesn't return them, except on a Cluster.
 func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, error) {
-	if err := s.server.ready(); err != nil {
-		return nil, err
-	}
 	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
 	defer cancel()
 	users, err := s.server.members(ctx, s.server.keys.own(channelID))

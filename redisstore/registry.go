@@ -44,9 +44,6 @@ const maxRecord = 1 << 16
 
 // list returns the nodes whose Run is running, in the order of their names.
 func (r *registry) list(ctx context.Context) ([]shared.Node, error) {
-	if err := r.server.ready(); err != nil {
-		return nil, err
-	}
 	ctx, cancel := withTimeout(ctx, r.server.options.listTimeout())
 	defer cancel()
 	found, err := r.read(ctx)
