@@ -98,14 +98,22 @@ func inLastMinute(at *atomic.Int64, now int64) bool {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// now returns the time that all nodes use, and how far the clocks of two nodes may differ. Before
-// the server was reached, it is the local time.
-func (c *clock) now() (now time.Time, skew time.Duration) {
-	at, r := c.local(), c.reading.Load()
-	if r == nil {
-		return time.Unix(0, c.wall+at), maxSkew
+// current returns the last reading, the local time, and the time of the server's own clock. Before
+// the server was reached, that is the local time.
+func (c *clock) current() (r reading, at, server int64) {
+	at = c.local()
+	if last := c.reading.Load(); last != nil {
+		r = *last
+	} else {
+		r = reading{at: at, err: int64(maxSkew)}
 	}
-	return time.Unix(0, r.correction.apply(c.wall+at+r.offset(at))), r.skewAt(at, c.others.Load())
+	return r, at, c.wall + at + r.offset(at)
+}
+
+// now returns the time that all nodes use, and how far the clocks of two nodes may differ.
+func (c *clock) now() (now time.Time, skew time.Duration) {
+	r, at, server := c.current()
+	return time.Unix(0, r.correction.apply(server)), r.skewAt(at, c.others.Load())
 }
 
 // skewAt returns how far the clocks of two nodes may differ at a local time, if others is the
@@ -119,20 +127,14 @@ func (r *reading) skewAt(at, others int64) time.Duration {
 
 // error returns how far the clock may be from the server's now.
 func (c *clock) error() time.Duration {
-	r := c.reading.Load()
-	if r == nil {
-		return maxSkew
-	}
-	return time.Duration(r.errorAt(c.local()))
+	r, at, _ := c.current()
+	return time.Duration(r.errorAt(at))
 }
 
 // server returns the time of the server's own clock.
 func (c *clock) server() time.Time {
-	at, r := c.local(), c.reading.Load()
-	if r == nil {
-		return time.Unix(0, c.wall+at)
-	}
-	return time.Unix(0, c.wall+at+r.offset(at))
+	_, _, server := c.current()
+	return time.Unix(0, server)
 }
 
 // offset returns the server's clock minus this machine's, which may have been set since start.

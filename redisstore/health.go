@@ -16,9 +16,8 @@ func (s *Store) Health() shared.Health {
 	h := shared.Health{Up: true, Since: s.server.started.Add(time.Duration(s.server.breaker.changed.Load())), Nodes: int(s.leases.nodes.Load())}
 	_, h.Skew = s.server.clock.now()
 	h.Offset, h.Jump = s.server.clock.offset(), s.server.clock.jump()
-	if r := s.server.clock.reading.Load(); r != nil {
-		h.RoundTrip = time.Duration(r.trip)
-	}
+	last, _, _ := s.server.clock.current()
+	h.RoundTrip = time.Duration(last.trip)
 	if known := s.server.known.Load(); known != nil {
 		h.Server, h.IfEqual = known.name, known.ifEqual
 	}

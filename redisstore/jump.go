@@ -2,8 +2,6 @@ package redisstore
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -56,18 +54,11 @@ func parseCorrection(record string) (k correction, ok bool) {
 	if record == "" {
 		return k, true
 	}
-	fields := strings.Split(record, " ")
-	if len(fields) != 4 {
-		return k, false
-	}
-	for i, to := range []*int64{&k.change, &k.by, &k.until} {
-		n, err := strconv.ParseInt(fields[i], 10, 64)
-		if err != nil || n <= -maxNumber || n >= maxNumber {
-			return correction{}, false
-		}
-		*to = n
-	}
-	if k.denied = fields[3] == hasNotJumped; k.change <= 0 || k.String() != record {
+	var what string
+	_, err := fmt.Sscan(record, &k.change, &k.by, &k.until, &what)
+	k.denied = what == hasNotJumped
+	tooLarge := min(k.by, k.until) <= -maxNumber || max(k.change, k.by, k.until) >= maxNumber
+	if err != nil || k.change <= 0 || tooLarge || k.String() != record {
 		return correction{}, false
 	}
 	return k, true
@@ -75,7 +66,7 @@ func parseCorrection(record string) (k correction, ok bool) {
 
 // follows returns how long the nodes' time takes to follow the jump.
 func (k *correction) follows() int64 {
-	size := max(k.by, -k.by)
+	size := distance(k.by, 0)
 	if size > int64(maxFollow) {
 		return 0
 	}
@@ -100,29 +91,14 @@ func (k *correction) apply(server int64) int64 {
 
 // record returns the record of corrections that this node knows.
 func (c *clock) record() string {
-	if r := c.reading.Load(); r != nil {
-		return r.correction.String()
-	}
-	return ""
+	r, _, _ := c.current()
+	return r.correction.String()
 }
 
 // jump returns how far the server's clock has jumped. It is 0 when the nodes' time has followed.
 func (c *clock) jump() time.Duration {
-	_, _, by := c.corrected()
-	return by
-}
-
-// corrected returns the correction in use, the nodes' time, and how far the server's clock is ahead
-// of that.
-func (c *clock) corrected() (k correction, now int64, ahead time.Duration) {
-	r := c.reading.Load()
-	if r == nil || r.correction.by == 0 {
-		return k, 0, 0
-	}
-	at := c.local()
-	server := c.wall + at + r.offset(at)
-	now = r.correction.apply(server)
-	return r.correction, now, time.Duration(server - now)
+	r, _, server := c.current()
+	return time.Duration(server - r.correction.apply(server))
 }
 
 // follow notes a measurement, and the record that was stored when it began. It returns the record
@@ -148,50 +124,34 @@ func (c *clock) follow(next reading, stored string) (record string) {
 		return theirs.String()
 	}
 	now := last.correction.apply(c.wall + next.at + last.offset(next.at))
-	room := max(int64(stepFrom), last.bound(&next))
-	seen := choice{now: now, server: server, room: room, mayDeny: next.at-c.began >= int64(denyAfter)}
-	seen.jumped = distance(next.target, last.offset(next.at)) > room
-	next.correction = last.correction.choose(theirs, seen)
-	off := now - next.correction.apply(server)
-	step := max(off, -off) > int64(stepFrom)
+	room := max(int64(stepFrom), last.bound(&next)) // how far now may be wrong if no clock has jumped
+	jumped := distance(next.target, last.offset(next.at)) > room
+	k := last.correction
+	newer := theirs.change > k.change || theirs.change == k.change && theirs != k
+	change := max(theirs.change, k.change) + 1
+	switch {
+	case newer && distance(theirs.apply(server), now) <= room:
+		k = theirs
+	case jumped && distance(now, server) <= int64(stepFrom): // back
+		k = correction{change: change, until: now + int64(holdJump)}
+	case jumped:
+		k = correction{change: change, by: now - server, until: now + int64(holdJump)}
+	case newer && (theirs.denied || next.at-c.began < int64(denyAfter)):
+		k = theirs
+	case newer: // this node denies it
+		k.change, k.denied = change, true
+	}
+	next.correction = k
+	off := now - k.apply(server)
+	step := distance(off, 0) > int64(stepFrom)
 	if next.from = next.target; !step {
 		next.from += off
 	}
-	if next.unsure = last.unsure; step || seen.jumped {
+	if next.unsure = last.unsure; step || jumped {
 		next.unsure = next.at + int64(decideWithin)
 	}
 	c.reading.Store(&next)
 	return next.correction.String()
-}
-
-// choice is what a node knows when it chooses a correction.
-type choice struct {
-	now, server int64 // the nodes' time, and the server's
-	room        int64 // how far the nodes' time may be wrong without a jump
-	jumped      bool  // the server's clock or this node's has jumped since the last measurement
-	mayDeny     bool  // this node may deny the stored correction
-}
-
-// choose returns the correction that the node should use from now on: its own, the stored one, or a
-// new one.
-func (k correction) choose(stored correction, seen choice) correction {
-	newer := stored.change > k.change || stored.change == k.change && stored != k
-	next := max(stored.change, k.change) + 1
-	switch {
-	case newer && distance(stored.apply(seen.server), seen.now) <= seen.room:
-		return stored
-	case seen.jumped:
-		by := seen.now - seen.server
-		if max(by, -by) <= int64(stepFrom) { // the clock has jumped back
-			by = 0
-		}
-		return correction{change: next, by: by, until: seen.now + int64(holdJump)}
-	case newer && (stored.denied || !seen.mayDeny):
-		return stored
-	case newer:
-		return correction{change: next, by: k.by, until: k.until, denied: true}
-	}
-	return k
 }
 
 // jumpFix is what to do about a jump.
@@ -200,8 +160,10 @@ const jumpFix = "check NTP on the server's machine"
 // jumpText says that the server's clock has jumped. It returns "" if it hasn't, or if the nodes'
 // time has followed.
 func (c *clock) jumpText() string {
-	k, now, ahead := c.corrected()
-	if ahead == 0 {
+	r, _, server := c.current()
+	k := r.correction
+	now := k.apply(server)
+	if now == server {
 		return ""
 	}
 	begin := time.Unix(0, k.until)

@@ -349,6 +349,8 @@ func FuzzParseCorrection(f *testing.F) {
 	f.Add("")
 	f.Add("1 -45000000000 1800000000000000000 jumped")
 	f.Add("2 0 0 not-jumped")
+	f.Add("2 0 0 odd")
+	f.Add("2 -9223372036854775808 0 jumped")
 	f.Fuzz(func(t *testing.T, record string) {
 		k, ok := parseCorrection(record)
 		if !ok && k != (correction{}) || ok && k.String() != record {
