@@ -203,8 +203,9 @@ func (s *server) checkHello(result rueidis.RedisResult) (string, error) {
 		line, _ := value.ToString()
 		return printable(line)
 	}
+	var major, minor int
 	version := text("version")
-	if !atLeast(version, 6, 2) {
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n < 2 || major < 6 || major == 6 && minor < 2 {
 		return "", &refusal{fmt.Sprintf("the server has version %s, and can't be used: install Valkey, or Redis 6.2 or newer", version)}
 	}
 	switch mode := text("mode"); {
@@ -216,17 +217,6 @@ func (s *server) checkHello(result rueidis.RedisResult) (string, error) {
 		return "", &refusal{s.options.nameOf("Replicas") + " isn't possible on a Cluster: set it to 0"}
 	}
 	return text("server") + " " + version, nil
-}
-
-// atLeast compares the first two numbers of a version.
-func atLeast(version string, major, minor int) bool {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 {
-		return false
-	}
-	x, err1 := strconv.Atoi(parts[0])
-	y, err2 := strconv.Atoi(parts[1])
-	return err1 == nil && err2 == nil && (x > major || x == major && y >= minor)
 }
 
 // runID returns the server's run ID, or an error if INFO isn't answered. The ID is empty if INFO is

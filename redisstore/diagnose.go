@@ -167,7 +167,7 @@ func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 	defer cancel()
 	found, err := d.registry.read(ctx)
 	if err != nil {
-		return []Finding{{Problem, "nodes", strings.TrimPrefix(err.Error(), "redisstore: "), "run it again"}}
+		return []Finding{{Problem, "nodes", withoutPrefix(err), "run it again"}}
 	}
 	var findings []Finding
 	for _, key := range found.unreadable {

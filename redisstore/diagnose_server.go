@@ -85,7 +85,7 @@ func (d *diagnosis) findLatency(ctx context.Context) Finding {
 		is := fmt.Sprintf("%s %d", d.server.instance, i)
 		stored, done, err := d.writer.compareAndSet(ctx, key, was, is, time.Minute)
 		if err != nil {
-			return Finding{Problem, "latency", strings.TrimPrefix(err.Error(), "redisstore: "), "check the network and the server's load"}
+			return Finding{Problem, "latency", withoutPrefix(err), "check the network and the server's load"}
 		}
 		trips = append(trips, time.Since(began))
 		if was = is; !done {

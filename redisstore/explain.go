@@ -147,10 +147,8 @@ func (e *explainer) problem(err error) (line string, lasting bool) {
 		line, lasting = "the server doesn't speak the protocol of Redis: correct the host or port", true
 	case errors.Is(err, errNoHandshake):
 		line = "no answer to the TLS handshake: does this port speak TLS? If not, write another port, or redis://"
-	case errors.As(err, &notMade):
+	case errors.As(err, &notMade), errors.As(err, &late):
 		line = e.reason(err)
-	case errors.As(err, &late):
-		line = late.Error() + ": is the server running and reachable?"
 	case errors.Is(err, context.DeadlineExceeded), isTimeout(err): // of a connection
 		line = fmt.Sprintf("no answer within %s: is the server running and reachable?", e.options.connectTimeout())
 	default:

@@ -67,11 +67,10 @@ type Leadership struct {
 
 	// Only Run uses the following fields.
 
-	holds     bool      // this node has the lease, or had it and stores it again
-	begun     bool      // what is stored as led has this node's fencing number
-	lead, led string    // what is stored, as this node knows it
-	renewed   time.Time // when the last renewal began
-	fence     int64     // of this node's last term
+	holds     bool   // this node has the lease, or had it and stores it again
+	begun     bool   // what is stored as led has this node's fencing number
+	lead, led string // what is stored, as this node knows it
+	fence     int64  // of this node's last term
 	seen      sighting
 	freeSince time.Time // since when nobody has the lease; zero if somebody has
 	reserved  bool      // counted in leases.held
@@ -88,18 +87,24 @@ func (s *Store) Lead(name string) *Leadership {
 // had the lease. The node leads until the given time, or longer if the lease is renewed; compare it
 // with time.Now.
 func (l *Leadership) Leading() (fence int64, until time.Time, ok bool) {
-	t, f := l.current.Load(), l.failure.Load()
+	fence, until = l.leads()
 	now, slept := l.now()
-	if t != nil {
-		fence, until = t.fence, t.until
-	}
-	if f != nil && f.leads && until.Before(f.until) {
-		until = f.until
-	}
 	if !now.Before(until) {
 		return 0, time.Time{}, false
 	}
 	return fence, until.Add(-slept), true
+}
+
+// leads returns the fencing number, and until when this node leads without a break. It may have
+// gone on without being able to renew its lease.
+func (l *Leadership) leads() (fence int64, until time.Time) {
+	if t := l.current.Load(); t != nil {
+		fence, until = t.fence, t.until
+	}
+	if f := l.failure.Load(); f != nil && f.leads && until.Before(f.until) {
+		until = f.until
+	}
+	return fence, until
 }
 
 // now returns the time on the lease's clock, which is time.Now plus the time for which the machine

@@ -53,14 +53,10 @@ func (l *Leadership) step(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// acts reports whether this node has led without a break until now. It may have gone on without
-// being able to renew its lease.
+// acts reports whether this node has led without a break until now.
 func (l *Leadership) acts(now time.Time) bool {
-	if t := l.current.Load(); t != nil && now.Before(t.until) {
-		return true
-	}
-	f := l.failure.Load()
-	return f != nil && f.leads && now.Before(f.until)
+	_, until := l.leads()
+	return now.Before(until)
 }
 
 // fail notes that an attempt has failed. As long as attempts fail, a leader goes on, and a node
@@ -90,12 +86,20 @@ func (l *Leadership) record() string {
 	return l.holder + strconv.FormatInt(l.writer.server.since(), 10)
 }
 
-// take becomes the leader if nobody is. The lease is taken first; then only its holder increments
-// the fencing number.
+// take becomes the leader if nobody is. If this node has its part, it leaves the lease to others
+// until it has been free for a while. The lease is taken first; then only its holder increments the
+// fencing number.
 func (l *Leadership) take(ctx context.Context, began time.Time) error {
-	lead, ok, err := l.mayTake(ctx, began)
-	if !ok {
+	lead, free, err := l.look(ctx, began)
+	if !free {
 		return err
+	}
+	if l.freeSince.IsZero() {
+		l.freeSince = began
+	}
+	_, _, leads := l.Leading() // alone until now
+	if l.reserved = l.leases.reserve(leads || began.Sub(l.freeSince) >= l.times.yield); !l.reserved {
+		return nil
 	}
 	next := l.record()
 	stored, done, err := l.set(ctx, l.writer.server.keys.lead, lead, next, l.times.expires)
@@ -105,7 +109,7 @@ func (l *Leadership) take(ctx context.Context, began time.Time) error {
 	if !done {
 		return nil // another node was faster
 	}
-	l.holds, l.begun, l.lead, l.renewed = true, false, stored, began
+	l.holds, l.begun, l.lead = true, false, stored
 	return l.begin(ctx, began)
 }
 
@@ -130,7 +134,7 @@ func (l *Leadership) set(ctx context.Context, key func(string) string, was, is s
 
 // begin stores a higher fencing number after this node has taken the lease, or stored it again.
 func (l *Leadership) begin(ctx context.Context, now time.Time) error {
-	led, err := l.writer.server.readOne(ctx, l.name, l.writer.server.keys.led)
+	_, led, err := l.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -157,7 +161,7 @@ func (l *Leadership) begin(ctx context.Context, now time.Time) error {
 		l.predecessor.Store(l.judgedBefore(until))
 	}
 	l.begun, l.led, l.fence = true, is, next
-	l.current.Store(&term{fence: next, until: l.renewed.Add(l.times.held)})
+	l.current.Store(&term{fence: next, until: now.Add(l.times.held)})
 	return nil
 }
 
@@ -183,7 +187,7 @@ func (l *Leadership) renew(ctx context.Context, began time.Time) error {
 	if !done {
 		return l.mismatch(ctx, began, stored)
 	}
-	l.lead, l.renewed = next, began
+	l.lead = next
 	if !l.begun {
 		return l.begin(ctx, began)
 	}
@@ -199,7 +203,7 @@ func (l *Leadership) renew(ctx context.Context, began time.Time) error {
 // has lost the lease or was restored to an older state. Then this node stores its lease again.
 func (l *Leadership) mismatch(ctx context.Context, now time.Time, stored string) error {
 	if !strings.HasPrefix(stored, l.holder) {
-		led, err := l.writer.server.readOne(ctx, l.name, l.writer.server.keys.led)
+		_, led, err := l.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -307,11 +311,9 @@ func (l *Leadership) parseLed(text string) (fence, judged int64) {
 	if text == "" {
 		return 0, 0
 	}
-	first, second, _ := strings.Cut(text, " ")
-	fence, err1 := strconv.ParseInt(first, 10, 64)
-	judged, err2 := strconv.ParseInt(second, 10, 64)
+	_, err := fmt.Sscan(text, &fence, &judged)
 	switch latest := cmp.Or(l.judgedWithin(l.times.held+farAhead), maxLed); {
-	case err1 != nil || err2 != nil || min(fence, judged) < 0 || fence > maxLed:
+	case err != nil || text != formatLed(fence, judged) || min(fence, judged) < 0 || fence > maxLed:
 		l.foreign(l.writer.server.keys.led(l.name), text, "no node has written this")
 		return 0, 0
 	case judged > latest:

@@ -65,19 +65,28 @@ type sighting struct {
 	foreign  string    // what was last logged
 }
 
-// look reads the lease. It returns what is stored, and whether this node may take it: no other node
-// has it, or the other one hasn't renewed it for as long as a lease lasts. A lease that has
-// disappeared may be lost. Its leader then stores it again.
-func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free bool, err error) {
-	server, s := l.writer.server, &l.seen
+// read returns what is stored: the lease, and what formatLed has written.
+func (l *Leadership) read(ctx context.Context) (lead, led string, err error) {
+	server := l.writer.server
 	ctx, cancel := withTimeout(ctx, server.options.Timeout)
 	defer cancel()
 	keys := []string{server.keys.lead(l.name), server.keys.led(l.name)}
 	texts, err := server.readAll(ctx, keys, func(key string) string { return key })
 	if err != nil {
+		return "", "", err
+	}
+	return texts[0], texts[1], nil
+}
+
+// look reads the lease. It returns what is stored, and whether this node may take it: no other node
+// has it, or the other one hasn't renewed it for as long as a lease lasts. A lease that has
+// disappeared may be lost. Its leader then stores it again.
+func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free bool, err error) {
+	s := &l.seen
+	lead, led, err := l.read(ctx)
+	if err != nil {
 		return "", false, err
 	}
-	lead, led := texts[0], texts[1]
 	fence, judged := l.parseLed(led)
 	s.judged = max(s.judged, judged)
 	if s.released = lead == "" && fence > s.fence && !s.changed.IsZero(); s.released {
@@ -93,7 +102,7 @@ func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free
 	s.looked, s.lead, s.led = true, lead, led
 	if !s.changed.IsZero() && now.Sub(s.changed) < l.times.expires && !s.released {
 		l.freeSince = time.Time{}
-		if refused := server.refusing.Load(); refused != nil && refused.noWrites && s.changed != now && l.failure.Load() != nil {
+		if refused := l.writer.server.refusing.Load(); refused != nil && refused.noWrites && s.changed != now && l.failure.Load() != nil {
 			err = errors.New(refused.problem) // taking the lease would fail again
 		}
 		return "", false, err
@@ -102,22 +111,6 @@ func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free
 		l.other.Store(nil)
 	}
 	return lead, true, nil
-}
-
-// mayTake reports whether to take the lease now, and what is stored. If this node has its part, it
-// leaves the lease to others until it has been free for a while. If mayTake returns true, it has
-// reserved the lease.
-func (l *Leadership) mayTake(ctx context.Context, now time.Time) (lead string, ok bool, err error) {
-	lead, free, err := l.look(ctx, now)
-	if !free {
-		return "", false, err
-	}
-	if l.freeSince.IsZero() {
-		l.freeSince = now
-	}
-	_, _, leads := l.Leading() // alone until now
-	l.reserved = l.leases.reserve(leads || now.Sub(l.freeSince) >= l.times.yield)
-	return lead, l.reserved, nil
 }
 
 // isHeld notes which other node has the lease. If lead is empty, that is the same one as before.

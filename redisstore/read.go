@@ -75,17 +75,6 @@ func (s *server) readList(ctx context.Context, names []string, key func(string) 
 	return s.readAll(ctx, names, key)
 }
 
-// readOne returns the value of a key, or "".
-func (s *server) readOne(ctx context.Context, name string, key func(string) string) (string, error) {
-	ctx, cancel := withTimeout(ctx, s.options.Timeout)
-	defer cancel()
-	texts, err := s.readAll(ctx, []string{name}, key)
-	if err != nil {
-		return "", err
-	}
-	return texts[0], nil
-}
-
 // scan returns some of a node's keys, from a cursor on.
 func (s *server) scan(ctx context.Context, node rueidis.Client, cursor uint64) (rueidis.ScanEntry, error) {
 	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
