@@ -27,6 +27,25 @@ func startServer(args ...string) (url string, stop func()) {
 	return server.URL(), server.Kill
 }
 
+// openStore starts a redis-server, and opens a store there.
+func openStore(args ...string) (store *redisstore.Store, stop func()) {
+	url, stopServer := startServer(args...)
+	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return store, func() { store.Close(); stopServer() }
+}
+
+// newGuard returns a Guard that shares its limits over a store.
+func newGuard(store *redisstore.Store) *chatguard.Guard {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return guard
+}
+
 // runUntilListed starts Run, and waits until the other nodes see this one.
 func runUntilListed(store *redisstore.Store, guard *chatguard.Guard) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -149,10 +149,7 @@ func ExampleStore_Nodes() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := newGuard(store)
 	defer runUntilListed(store, guard)()
 
 	nodes, err := store.Nodes(context.Background())
@@ -169,18 +166,10 @@ func ExampleStore_Nodes() {
 
 // Counts for a metrics page: how long swaps and exchanges take, and what failed.
 func ExampleStore_Stats() {
-	url, stopServer := startServer()
-	defer stopServer()
 	ctx := context.Background()
-	store, err := redisstore.Open(ctx, url, &redisstore.Options{Timeout: patience, Logger: quiet})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
-	if err != nil {
-		log.Fatal(err)
-	}
+	store, stop := openStore()
+	defer stop()
+	guard := newGuard(store)
 	if _, err := guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}); err != nil {
 		log.Fatal(err)
 	}
@@ -200,13 +189,8 @@ func ExampleStore_Stats() {
 
 // An operator's command prints what is wrong, and the fix.
 func ExampleStore_Diagnose() {
-	url, stopServer := startServer("--maxmemory-policy", "allkeys-lru")
-	defer stopServer()
-	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
+	store, stop := openStore("--maxmemory-policy", "allkeys-lru")
+	defer stop()
 	var worst redisstore.Level = redisstore.OK
 	for _, f := range store.Diagnose(context.Background()) {
 		worst = max(worst, f.Level)
@@ -225,13 +209,8 @@ func ExampleStore_Diagnose() {
 // Nodes share a document, such as a policy that moderators edit. Nobody overwrites a change that
 // they haven't seen.
 func ExampleStore_Document() {
-	url, stopServer := startServer()
-	defer stopServer()
-	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
+	store, stop := openStore()
+	defer stop()
 	ctx := context.Background()
 	data, revision, err := store.Document(ctx, "lobby")
 	fmt.Printf("%q %d %v\n", data, revision, err)
@@ -260,13 +239,8 @@ func ExampleStore_Document() {
 
 // Of two bots in a channel, one acts.
 func ExampleStore_Lead() {
-	url, stopServer := startServer()
-	defer stopServer()
-	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
+	store, stop := openStore()
+	defer stop()
 	var lead *redisstore.Leadership = store.Lead("lobby")
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -290,17 +264,9 @@ func ExampleStore_Lead() {
 
 // A Guard calls these methods itself. They are useful for a tool that reads rows.
 func ExampleStore_Swap() {
-	url, stopServer := startServer()
-	defer stopServer()
-	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
-	if err != nil {
-		log.Fatal(err)
-	}
+	store, stop := openStore()
+	defer stop()
+	guard := newGuard(store)
 	defer runUntilListed(store, guard)()
 	_, numbered := store.Number()
 	now, skew := store.Clock()
@@ -325,18 +291,10 @@ func ExampleStore_Swap() {
 
 // A user asks what is stored about them, and wants to be forgotten.
 func ExampleStore_Delete() {
-	url, stopServer := startServer()
-	defer stopServer()
 	ctx := context.Background()
-	store, err := redisstore.Open(ctx, url, &redisstore.Options{Timeout: patience, Logger: quiet})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
-	if err != nil {
-		log.Fatal(err)
-	}
+	store, stop := openStore()
+	defer stop()
+	guard := newGuard(store)
 	for _, user := range []string{"anna", "bob"} {
 		if _, err := guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: user}}); err != nil {
 			log.Fatal(err)

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,20 +28,37 @@ var slowLease = func() leaseTimes {
 	return leaseTimes{slower * u.expires, slower * u.held, slower * u.poll, slower * u.attempt, slower * u.alone, slower * u.yield, slower * u.meet}
 }()
 
-// startLeases returns a leaseTest in which a leads, has judged until now, and b has seen it.
-func startLeases(t *testing.T, opts ...string) *leaseTest {
+// newLeaseTest returns a leaseTest whose nodes haven't done anything yet.
+func newLeaseTest(t *testing.T, r *redisServer, url string) *leaseTest {
 	t.Helper()
-	r := startRedis(t, opts...)
-	lt := &leaseTest{T: t, r: r, now: time.Now()}
-	for i, l := range []**Leadership{&lt.a, &lt.b} {
-		*l = open(t, r.URL(), Options{Node: string(rune('a' + i))}).Lead("x")
-		(*l).SetJudgedUntil(lt.now)
-	}
-	lt.step(lt.a, 0)
-	lt.step(lt.b, 0)
+	a, b := open(t, url, Options{Node: "a"}), open(t, url, Options{Node: "b"})
+	return &leaseTest{t, r, a.Lead("x"), b.Lead("x"), time.Now()}
+}
+
+// startLeases returns a leaseTest in which a leads, has judged until now, and b has seen it.
+func startLeases(t *testing.T) *leaseTest {
+	t.Helper()
+	r := startRedis(t)
+	lt := newLeaseTest(t, r, r.URL())
+	lt.a.SetJudgedUntil(lt.now)
+	lt.b.SetJudgedUntil(lt.now)
+	lt.stepBoth()
 	wantFence(t, lt.a, 1)
 	lt.wantStandby(lt.b)
 	return lt
+}
+
+// stepBoth lets both nodes take a step at the same time.
+func (t *leaseTest) stepBoth() {
+	t.Helper()
+	t.step(t.a, 0)
+	t.step(t.b, 0)
+}
+
+// reach lets a node take steps until it has reached the server.
+func (t *leaseTest) reach(l *Leadership) {
+	t.Helper()
+	eventually(t, "the node reaches the server", func() bool { return l.step(t.Context(), t.now) == nil })
 }
 
 // step lets a node take a step once d has passed, which must succeed. A step that has to be
@@ -83,8 +101,8 @@ func (t *leaseTest) wantStandby(l *Leadership) {
 	if l == t.a {
 		other = "b"
 	}
-	if _, _, ok := l.Leading(); ok || l.Leader() != other {
-		t.Errorf("it leads: %v; the leader is %q, want %s", ok, l.Leader(), other)
+	if isLeading(l) || l.Leader() != other {
+		t.Errorf("it leads: %v; the leader is %q, want %s", isLeading(l), l.Leader(), other)
 	}
 }
 
@@ -98,46 +116,36 @@ func (t *leaseTest) wantAlone(l *Leadership, fence int64) {
 }
 
 // TestLead_DataLost checks that no second node leads after the server has lost its data, and that
-// the leader stores its lease again.
+// the leader stores its lease again, and how far it has judged.
 func TestLead_DataLost(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(r *redisServer){
-		"emptied":         func(r *redisServer) { r.must("FLUSHALL") },
-		"restarted empty": func(r *redisServer) { r.Kill(); r.Start() },
-		"evicted":         func(r *redisServer) { r.must("DEL", "cg1:lead:x") },
+	for name, test := range map[string]struct {
+		lose  func(r *redisServer)
+		fence int64
+	}{
+		"emptied":         {func(r *redisServer) { r.must("FLUSHALL") }, 2},
+		"restarted empty": {func(r *redisServer) { r.Kill(); r.Start() }, 2},
+		"evicted":         {func(r *redisServer) { r.must("DEL", "cg1:lead:x") }, 2},
+		"judged evicted":  {func(r *redisServer) { r.must("DEL", "cg1:led:x") }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lt := startLeases(t)
-			lose(lt.r)
-			eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
+			test.lose(lt.r)
+			lt.reach(lt.b)
 			lt.wantStandby(lt.b)
-			eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), lt.now) == nil })
+			lt.reach(lt.a)
 			lt.step(lt.b, slowLease.expires-time.Second)
 			lt.wantStandby(lt.b)
-			wantFence(t, lt.a, 2)
+			wantFence(t, lt.a, test.fence)
 			led := mustString(t, lt.r.must("GET", "cg1:led:x"))
-			if want := formatLed(2, lt.a.judgedWithin(slowLease.held)); led != want {
+			if want := formatLed(test.fence, lt.a.judgedWithin(slowLease.held)); led != want {
 				t.Errorf("%s is stored, want %s", led, want)
 			}
 			if sure, maybe := lt.a.JudgedUntil(); !sure.IsZero() || !maybe.IsZero() {
 				t.Error("the leader has itself as its predecessor")
 			}
 		})
-	}
-}
-
-// TestLead_JudgedLost checks that the leader stores again how far it has judged if only that is
-// lost.
-func TestLead_JudgedLost(t *testing.T) {
-	t.Parallel()
-	lt := startLeases(t)
-	lt.r.must("DEL", "cg1:led:x")
-	lt.step(lt.a, 0)
-	wantFence(t, lt.a, 1)
-	led := mustString(t, lt.r.must("GET", "cg1:led:x"))
-	if want := formatLed(1, lt.a.judgedWithin(slowLease.held)); led != want {
-		t.Errorf("%s is stored, want %s", led, want)
 	}
 }
 
@@ -185,9 +193,9 @@ func TestLead_Away(t *testing.T) {
 	lt.wantAlone(lt.a, 1)
 	lt.wantStandby(lt.b)
 	lt.r.Start()
-	eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
+	lt.reach(lt.b)
 	lt.wantStandby(lt.b)
-	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), lt.now) == nil })
+	lt.reach(lt.a)
 	lt.step(lt.b, 0)
 	lt.wantStandby(lt.b)
 	wantFence(t, lt.a, 2)
@@ -269,7 +277,7 @@ func TestLead_CutOff(t *testing.T) {
 	lt.step(lt.b, slowLease.expires)
 	wantFence(t, lt.b, 2)
 	gate.open()
-	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), time.Now()) == nil })
+	lt.reach(lt.a)
 	lt.wantStandby(lt.a)
 	lt.step(lt.b, 0)
 	wantFence(t, lt.b, 2)
@@ -281,8 +289,7 @@ func TestLead_AwayFromTheStart(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
 	r.Kill()
-	lt := &leaseTest{T: t, r: r}
-	lt.a, lt.b = open(t, r.URL(), Options{Node: "a"}).Lead("x"), open(t, r.URL(), Options{Node: "b"}).Lead("x")
+	lt := newLeaseTest(t, r, r.URL())
 	judged := time.UnixMilli(1_700_000_000_000)
 	lt.a.seen.judged = judged.UnixMilli()
 	lt.a.leases.candidates.Store(2) // so that it has its part already
@@ -290,8 +297,8 @@ func TestLead_AwayFromTheStart(t *testing.T) {
 		if err := l.step(t.Context(), time.Now().Add(-slowLease.alone)); err == nil {
 			t.Error("a dead server answers")
 		}
-		if _, _, ok := l.Leading(); ok || l.Leader() != "" {
-			t.Errorf("at the start: leads %v, the leader is %q", ok, l.Leader())
+		if isLeading(l) || l.Leader() != "" {
+			t.Errorf("at the start: leads %v, the leader is %q", isLeading(l), l.Leader())
 		}
 	}
 	lt.away(slowLease.alone-time.Second, lt.a, lt.b)
@@ -304,9 +311,9 @@ func TestLead_AwayFromTheStart(t *testing.T) {
 	lt.wantAlone(lt.b, 0)
 	wantJudged(t, lt.a, judged.Add(-slowLease.held), judged)
 	r.Start()
-	eventually(t, "a reaches the server", func() bool { return lt.a.step(t.Context(), time.Now()) == nil })
+	lt.reach(lt.a)
 	wantFence(t, lt.a, 1)
-	eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), time.Now()) == nil })
+	lt.reach(lt.b)
 	lt.wantStandby(lt.b)
 }
 
@@ -322,7 +329,7 @@ func TestLead_AwayWithLeader(t *testing.T) {
 	lt.away(time.Hour, lt.b)
 	lt.wantStandby(lt.b)
 	lt.r.Start()
-	eventually(t, "b reaches the server", func() bool { return lt.b.step(t.Context(), lt.now) == nil })
+	lt.reach(lt.b)
 	lt.step(lt.b, slowLease.expires-time.Second)
 	lt.wantStandby(lt.b)
 	lt.step(lt.b, time.Second)
@@ -335,19 +342,15 @@ func TestLead_AwayWithLeader(t *testing.T) {
 // until the server makes changes.
 func TestLead_Refused(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string][2][]string{
-		"memory full":              {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
-		"memory full, and expired": {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, expired := range []bool{false, true} { // the lease isn't there
+		t.Run(fmt.Sprintf("expired %t", expired), func(t *testing.T) {
 			t.Parallel()
 			lt := startLeases(t)
-			refused, ended := set[0], set[1]
 			started := open(t, lt.r.URL(), Options{}).Lead("x")
-			if name == "memory full, and expired" {
+			if expired {
 				lt.r.must("DEL", "cg1:lead:x")
 			}
-			lt.r.must(refused...)
+			lt.r.must("CONFIG", "SET", "maxmemory", "1")
 			lt.a.current.Store(&term{1, time.Now().Add(-time.Hour + slowLease.held)})
 			lt.b.seen.changed = lt.now.Add(-time.Hour)
 			for at := time.Now().Add(-time.Hour); !at.After(time.Now()); at = at.Add(time.Second) {
@@ -363,15 +366,15 @@ func TestLead_Refused(t *testing.T) {
 			if _, problem := lt.b.Problem(); problem == "" {
 				t.Error("the other node has no problem")
 			}
-			if name == "memory full, and expired" { // the lease isn't there
+			if expired {
 				lt.wantAlone(started, 0)
 			} else {
 				lt.wantStandby(started)
 			}
-			lt.r.must(ended...)
+			lt.r.must("CONFIG", "SET", "maxmemory", "0")
 			lt.now = time.Now()
 			first, second := lt.a, lt.b // b sees the renewal
-			if name == "memory full, and expired" {
+			if expired {
 				lt.b.writer.server.writes() // a heartbeat finds it out
 				first, second = lt.b, lt.a
 			}
@@ -383,7 +386,7 @@ func TestLead_Refused(t *testing.T) {
 				}
 			}
 			lt.wantStandby(lt.b)
-			if _, _, ok := lt.a.Leading(); !ok {
+			if !isLeading(lt.a) {
 				t.Error("it doesn't lead")
 			}
 		})
@@ -398,6 +401,7 @@ var foreignLeases = map[string][2]string{
 	"odd":                 {"odd", "odd"},
 	"the fence too high":  {"c OLD 5", "9223372036854775807 1700000000000"},
 	"negative":            {"c OLD 5", "-5 -5"},
+	"too much":            {"c OLD 5", "5 1700000000000 x"},
 	"judged too far":      {"c OLD 5", "3 99999999999999"},
 	"a list":              {"list", "1 1700000000000"},
 	"a list of judged":    {"c OLD 5", "list"},
@@ -419,7 +423,8 @@ func (t *leaseTest) store(stored [2]string) {
 }
 
 // TestLead_Restored checks that a leader stores its lease again if an older state or something else
-// is stored, and that the other node doesn't take it.
+// is stored, and that the other node doesn't take it. Without a leader, nothing that is stored keeps
+// a node from leading for ever, and what no node has written is logged.
 func TestLead_Restored(t *testing.T) {
 	t.Parallel()
 	for name, stored := range foreignLeases {
@@ -429,7 +434,7 @@ func TestLead_Restored(t *testing.T) {
 			lt.a.fence = 7
 			lt.store(stored)
 			lt.step(lt.b, 0)
-			if _, _, ok := lt.b.Leading(); ok {
+			if isLeading(lt.b) {
 				t.Error("both lead")
 			}
 			lt.step(lt.a, 0)
@@ -437,15 +442,7 @@ func TestLead_Restored(t *testing.T) {
 			lt.wantStandby(lt.b)
 			wantFence(t, lt.a, 8)
 		})
-	}
-}
-
-// TestLead_RestoredWithoutLeader checks that nothing that is stored keeps a node from leading for
-// ever, and that what no node has written is logged.
-func TestLead_RestoredWithoutLeader(t *testing.T) {
-	t.Parallel()
-	for name, stored := range foreignLeases {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name+", without a leader", func(t *testing.T) {
 			t.Parallel()
 			lt := startLeases(t)
 			judged := time.UnixMilli(lt.now.UnixMilli())
@@ -460,8 +457,8 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 			} else if want == "odd" {
 				want = ""
 			}
-			if _, _, ok := lt.b.Leading(); ok || lt.b.Leader() != want {
-				t.Errorf("leads: %v; the leader is %q, want %q", ok, lt.b.Leader(), want)
+			if isLeading(lt.b) || lt.b.Leader() != want {
+				t.Errorf("leads: %v; the leader is %q, want %q", isLeading(lt.b), lt.b.Leader(), want)
 			}
 			lt.step(lt.b, time.Second)
 			if name == "a list" { // it is text since
@@ -485,28 +482,22 @@ func TestLead_RestoredWithoutLeader(t *testing.T) {
 // of another type.
 func TestLead_OtherType(t *testing.T) {
 	t.Parallel()
-	for name, url := range map[string]string{"one server": "redis://", "a Cluster": "redis+cluster://"} {
-		t.Run(name, func(t *testing.T) {
+	for scheme, start := range map[string]func(t *testing.T) *redisServer{
+		"redis://":         func(t *testing.T) *redisServer { return startRedis(t) },
+		"redis+cluster://": func(t *testing.T) *redisServer { return startCluster(t, 1)[0] },
+	} {
+		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
-			lt := &leaseTest{T: t, now: time.Now()}
-			if name == "a Cluster" {
-				lt.r = startCluster(t, 1)[0]
-			} else {
-				lt.r = startRedis(t)
-			}
-			lt.a, lt.b = open(t, url+lt.r.Addr(), Options{Node: "a"}).Lead("x"), open(t, url+lt.r.Addr(), Options{Node: "b"}).Lead("x")
+			r := start(t)
+			lt := newLeaseTest(t, r, scheme+r.Addr())
 			lt.store([2]string{"list", "list"})
 			for range slowLease.expires / time.Second {
-				for _, l := range []*Leadership{lt.a, lt.b} {
-					lt.step(l, 0)
-					if _, _, ok := l.Leading(); ok {
-						t.Fatal("a node leads at once")
-					}
+				if lt.stepBoth(); isLeading(lt.a) || isLeading(lt.b) {
+					t.Fatal("a node leads at once")
 				}
 				lt.now = lt.now.Add(time.Second)
 			}
-			lt.step(lt.a, 0)
-			lt.step(lt.b, 0)
+			lt.stepBoth()
 			wantFence(t, lt.a, 1)
 			lt.wantStandby(lt.b)
 			lt.store([2]string{"list", "list"})
@@ -554,7 +545,7 @@ func TestLead_OtherHasLed(t *testing.T) {
 				lt.r.must("SET", "cg1:lead:x", lead)
 			}
 			lt.step(lt.a, 0)
-			if _, _, ok := lt.a.Leading(); ok || lt.a.holds {
+			if isLeading(lt.a) || lt.a.holds {
 				t.Errorf("it leads, although %q and %q are stored", lead, led)
 			}
 		}
@@ -567,7 +558,7 @@ func TestLead_RunAfterLoss(t *testing.T) {
 	r := startRedis(t)
 	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
 	la := runLeads(t, a, patientLease, "x").leaderships[0]
-	eventually(t, "a leads", func() bool { _, _, ok := la.Leading(); return ok })
+	eventually(t, "a leads", func() bool { return isLeading(la) })
 	lb := runLeads(t, b, patientLease, "x").leaderships[0]
 	eventually(t, "b knows the leader", func() bool { return lb.Leader() == "a" })
 	r.must("FLUSHALL")
@@ -575,7 +566,7 @@ func TestLead_RunAfterLoss(t *testing.T) {
 		fence, _, _ := la.Leading()
 		return fence == 2 && r.text("GET", "cg1:lead:x") != ""
 	})
-	if _, _, ok := lb.Leading(); ok {
+	if isLeading(lb) {
 		t.Error("both lead")
 	}
 }

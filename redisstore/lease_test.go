@@ -20,6 +20,12 @@ func stepRepeats(t *testing.T, l *Leadership) {
 	}
 }
 
+// isLeading reports whether a node leads.
+func isLeading(l *Leadership) bool {
+	_, _, ok := l.Leading()
+	return ok
+}
+
 // wantFence fails the test unless the node leads with this fencing number.
 func wantFence(t *testing.T, l *Leadership, want int64) {
 	t.Helper()
@@ -46,7 +52,7 @@ func TestLead(t *testing.T) {
 		return n.leaderships[0], n.stop
 	}
 	la, stopA := lead(a)
-	eventually(t, "a leads", func() bool { _, _, ok := la.Leading(); return ok })
+	eventually(t, "a leads", func() bool { return isLeading(la) })
 	if fence, until, _ := la.Leading(); fence != 1 || time.Until(until) > patientLease.held {
 		t.Errorf("fence %d until %s", fence, until)
 	}
@@ -59,14 +65,14 @@ func TestLead(t *testing.T) {
 	renewed := mustString(t, r.must("GET", "cg1:lead:lobby%201"))
 	eventually(t, "a renews", func() bool { return mustString(t, r.must("GET", "cg1:lead:lobby%201")) != renewed })
 	eventually(t, "b knows who leads", func() bool { return lb.Leader() == "a" })
-	if _, _, ok := lb.Leading(); ok {
+	if isLeading(lb) {
 		t.Error("both lead")
 	}
 	stopA()
-	if _, _, ok := la.Leading(); ok {
+	if isLeading(la) {
 		t.Error("a leads after its end")
 	}
-	eventually(t, "b leads", func() bool { _, _, ok := lb.Leading(); return ok })
+	eventually(t, "b leads", func() bool { return isLeading(lb) })
 	if fence, _, _ := lb.Leading(); fence != 3 { // 2 is that of the release
 		t.Errorf("fence %d", fence)
 	}
@@ -104,18 +110,18 @@ func TestLead_Paused(t *testing.T) {
 	r.must("PERSIST", "cg1:lead:x") // no clock ends it
 	for _, after := range []time.Duration{0, time.Second, usualLease.expires - 1} {
 		must(t, successor.step(t.Context(), began.Add(after)))
-		if _, _, ok := successor.Leading(); ok || successor.Leader() != "a" {
-			t.Errorf("after %s: leads %v, the leader is %q", after, ok, successor.Leader())
+		if isLeading(successor) || successor.Leader() != "a" {
+			t.Errorf("after %s: leads %v, the leader is %q", after, isLeading(successor), successor.Leader())
 		}
 	}
 	must(t, successor.step(t.Context(), began.Add(usualLease.expires)))
 	wantFence(t, successor, 2)
-	if _, _, ok := paused.Leading(); ok {
+	if isLeading(paused) {
 		t.Error("both lead")
 	}
 	for range 2 { // the first node continues, and learns that it has lost the lease
 		step(t, paused)
-		if _, _, ok := paused.Leading(); ok || paused.holds || paused.Leader() != "b" {
+		if isLeading(paused) || paused.holds || paused.Leader() != "b" {
 			t.Error("the first node leads again")
 		}
 	}
@@ -150,7 +156,7 @@ func TestLead_JudgedUntil(t *testing.T) {
 	l.SetJudgedUntil(noon.Add(2 * time.Hour))
 	stepRepeats(t, l)
 	step(t, l)
-	if _, _, ok := l.Leading(); !ok {
+	if !isLeading(l) {
 		t.Error("it doesn't lead")
 	}
 	wantJudged(t, successor(), noon.Add(2*time.Hour), noon.Add(2*time.Hour+usualLease.held))

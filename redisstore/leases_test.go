@@ -44,7 +44,7 @@ func runLeads(t *testing.T, s *Store, times leaseTimes, tasks ...string) *leads 
 // held returns how many tasks the node leads.
 func (n *leads) held() (held int) {
 	for _, l := range n.leaderships {
-		if _, _, ok := l.Leading(); ok {
+		if isLeading(l) {
 			held++
 		}
 	}
