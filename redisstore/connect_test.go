@@ -15,7 +15,6 @@ import (
 // TestConnect_Timeout checks that a server that doesn't answer has Options.Timeout, and at least a
 // second, while a connection is made, and that the error names the time that was waited.
 func TestConnect_Timeout(t *testing.T) {
-	hello := "%4\r\n+server\r\n+redis\r\n+version\r\n+7.0.15\r\n+proto\r\n:3\r\n+mode\r\n+standalone\r\n"
 	for name, dial := range map[string]func(ctx context.Context) (net.Conn, error){
 		"no connection": func(ctx context.Context) (net.Conn, error) {
 			<-ctx.Done()
@@ -30,7 +29,7 @@ func TestConnect_Timeout(t *testing.T) {
 			return answering(), nil
 		},
 		"no answer to the first command": func(context.Context) (net.Conn, error) {
-			return answering(hello), nil
+			return answering(hello("7.0.15", "standalone")), nil
 		},
 	} {
 		for timeout, want := range map[time.Duration]time.Duration{

@@ -90,9 +90,9 @@ func accept(t testing.TB, serve func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// proxy forwards commands to a server after edit has changed or answered them, and its replies
-// unchanged. An answer must not be mixed with forwarded commands in one flush.
-func proxy(t testing.TB, to string, edit func(args []string) (forward []string, answer string)) string {
+// relay forwards what a server says to those who connect to the returned address, and lets forward
+// do that for what they say.
+func relay(t testing.TB, to string, forward func(in, out net.Conn)) (address string) {
 	t.Helper()
 	return accept(t, func(in net.Conn) {
 		out, err := net.Dial("tcp", to)
@@ -106,6 +106,15 @@ func proxy(t testing.TB, to string, edit func(args []string) (forward []string, 
 			io.Copy(in, out)
 			in.Close()
 		})
+		forward(in, out)
+	})
+}
+
+// proxy forwards commands to a server after edit has changed or answered them, and its replies
+// unchanged. An answer must not be mixed with forwarded commands in one flush.
+func proxy(t testing.TB, to string, edit func(args []string) (forward []string, answer string)) string {
+	t.Helper()
+	return relay(t, to, func(in, out net.Conn) {
 		reader := bufio.NewReader(in)
 		for {
 			args, err := readCommand(reader)
@@ -175,7 +184,12 @@ func oldServer(t testing.TB) string {
 
 // fakeHello answers like a server of a version and mode.
 func fakeHello(t testing.TB, version, mode string) string {
-	return answerHello(t, fmt.Sprintf("%%4\r\n+server\r\n+redis\r\n+version\r\n+%s\r\n+proto\r\n:3\r\n+mode\r\n+%s\r\n", version, mode))
+	return answerHello(t, hello(version, mode))
+}
+
+// hello is the reply to HELLO.
+func hello(version, mode string) string {
+	return fmt.Sprintf("%%4\r\n+server\r\n+redis\r\n+version\r\n+%s\r\n+proto\r\n:3\r\n+mode\r\n+%s\r\n", version, mode)
 }
 
 // answerHello answers HELLO, and accepts all other commands.
@@ -199,22 +213,10 @@ type gate struct {
 func startGate(t testing.TB, to string) *gate {
 	t.Helper()
 	g := &gate{conns: map[net.Conn]struct{}{}}
-	g.addr = accept(t, func(in net.Conn) {
-		out, err := net.Dial("tcp", to)
-		if err != nil {
-			return
+	g.addr = relay(t, to, func(in, out net.Conn) {
+		if g.add(in, out) {
+			io.Copy(out, in)
 		}
-		var back sync.WaitGroup
-		defer back.Wait()
-		defer out.Close()
-		if !g.add(in, out) {
-			return
-		}
-		back.Go(func() {
-			io.Copy(in, out)
-			in.Close()
-		})
-		io.Copy(out, in)
 	})
 	return g
 }

@@ -35,7 +35,8 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestNotices_Unreadable checks that what can't be read concerns all rows, except the node's own.
+// TestNotices_Unreadable checks that what can't be read concerns all rows, except the node's own. A
+// node looks at the clock when another one says so.
 func TestNotices_Unreadable(t *testing.T) {
 	n, guard := newNotices(&server{instance: "me"}), &fakeGuard{}
 	for i, text := range []string{"something new", "row %zz u x", "row c %zz x", "policy %zz x", "clock", ""} {
@@ -43,6 +44,12 @@ func TestNotices_Unreadable(t *testing.T) {
 			t.Errorf("%q: all rows are invalidated %d times, want %d", text, guard.count(allRows), i+1)
 		}
 	}
+	for looks, text := range []string{"clock me", "clock other"} {
+		if n.receive(guard, text); len(n.look) != looks {
+			t.Errorf("%q: %d looks at the clock, want %d", text, len(n.look), looks)
+		}
+	}
+	n.receive(guard, "clock other")
 	if n.receive(guard, "something new me"); len(guard.forgotten) != guard.count(allRows) || len(guard.forgotten) != 6 {
 		t.Error(guard.forgotten)
 	}
@@ -74,22 +81,6 @@ func TestNotices_Gap(t *testing.T) {
 		text, _ := r.must("GET", "cg1:format").ToString()
 		return text == "1"
 	})
-}
-
-// TestNotices_Clock checks that a node looks at the clock when another one says so, and not at its
-// own notice.
-func TestNotices_Clock(t *testing.T) {
-	n := newNotices(&server{instance: "me"})
-	guard := &fakeGuard{}
-	n.receive(guard, "clock me")
-	if len(n.look) != 0 {
-		t.Error("the node follows its own notice")
-	}
-	n.receive(guard, "clock other")
-	n.receive(guard, "clock other")
-	if len(n.look) != 1 || guard.count(allRows) != 0 {
-		t.Errorf("%d looks, all rows are invalidated %d times", len(n.look), guard.count(allRows))
-	}
 }
 
 // TestNotices_Tick checks that a node uses a record that another one has stored at its next look.

@@ -60,7 +60,7 @@ func (m *memoryServer) reply(args []string) string {
 	bulk := func(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
 	switch command := strings.ToUpper(args[0]); {
 	case command == "HELLO":
-		return "%4\r\n+server\r\n+redis\r\n+version\r\n+7.0.15\r\n+proto\r\n:3\r\n+mode\r\n+standalone\r\n"
+		return hello("7.0.15", "standalone")
 	case m.refuses != "":
 		return "-" + m.refuses + "\r\n"
 	case command == "TIME":

@@ -27,6 +27,19 @@ func (s recorded) beat(t *testing.T) error {
 	return s.number.renew(t.Context())
 }
 
+func (s recorded) beatTwice(t *testing.T) {
+	t.Helper()
+	must(t, s.beat(t))
+	must(t, s.beat(t))
+}
+
+func (s recorded) wantDocument(t *testing.T, want string, wantRevision int64) {
+	t.Helper()
+	if data, revision, err := s.Document(t.Context(), "p"); string(data) != want || revision != wantRevision || err != nil {
+		t.Errorf("%q, %d, %v, want %q, %d", data, revision, err, want, wantRevision)
+	}
+}
+
 // connectAgain makes a new connection, so that the next heartbeat examines the server.
 func (s recorded) connectAgain(t *testing.T) {
 	t.Helper()
@@ -66,13 +79,9 @@ func TestRecords(t *testing.T) {
 			must(t, s.SetDocument(t.Context(), "p", []byte("one"), 0))
 			must(t, s.SetDocument(t.Context(), "p", []byte("two"), 1))
 			r.must("FLUSHALL")
-			if data, revision, err := s.Document(t.Context(), "p"); data != nil || revision != 0 || err != nil {
-				t.Errorf("%q, %d, %v", data, revision, err)
-			}
+			s.wantDocument(t, "", 0)
 			must(t, s.SetDocument(t.Context(), "p", []byte("two"), 2)) // a node that knows it
-			if data, revision, err := s.Document(t.Context(), "p"); string(data) != "two" || revision != 3 || err != nil {
-				t.Errorf("%q, %d, %v", data, revision, err)
-			}
+			s.wantDocument(t, "two", 3)
 		},
 		"document earlier": func(t *testing.T, r *redisServer, s recorded) {
 			r.must("SET", "cg1:policy:p", "2 two")
@@ -80,9 +89,7 @@ func TestRecords(t *testing.T) {
 			if err := s.SetDocument(t.Context(), "p", []byte("three"), 2); !errors.Is(err, ErrConflict) {
 				t.Errorf("a node that knows less: %v", err)
 			}
-			if data, revision, err := s.Document(t.Context(), "p"); string(data) != "seven" || revision != 8 || err != nil {
-				t.Errorf("%q, %d, %v", data, revision, err)
-			}
+			s.wantDocument(t, "seven", 8)
 		},
 		"document foreign": func(t *testing.T, r *redisServer, s recorded) {
 			must(t, s.SetDocument(t.Context(), "good", []byte("one"), 0))
@@ -114,9 +121,7 @@ func TestRecords(t *testing.T) {
 			if err := s.SetDocument(t.Context(), "p", []byte("two"), 1); err == nil || errors.Is(err, shared.ErrUnconfirmed) || !strings.Contains(err.Error(), memoryFull) {
 				t.Error(err)
 			}
-			if data, revision, err := s.Document(t.Context(), "p"); string(data) != "one" || revision != 1 || err != nil {
-				t.Errorf("%q, %d, %v", data, revision, err)
-			}
+			s.wantDocument(t, "one", 1)
 			s.fill(false)
 			must(t, s.SetDocument(t.Context(), "p", []byte("two"), 1))
 		},
@@ -186,8 +191,7 @@ func TestRecords(t *testing.T) {
 			}
 			r.must("FLUSHALL")
 			r.must("SET", fmt.Sprint("cg1:number:", n), "another 1") // which was faster
-			must(t, s.beat(t))
-			must(t, s.beat(t))
+			s.beatTwice(t)
 			if m := s.wantNumber(t); m == n {
 				t.Errorf("number %d, which another node has", m)
 			}
@@ -196,9 +200,7 @@ func TestRecords(t *testing.T) {
 			n := s.wantNumber(t)
 			r.must("SET", fmt.Sprint("cg1:number:", n), s.Store.server.instance+" 1") // a renewal is lost
 			r.must("SET", "cg1:epoch", "another server's")
-			for range 2 {
-				must(t, s.beat(t))
-			}
+			s.beatTwice(t)
 			if m := s.wantNumber(t); m != n {
 				t.Errorf("number %d, want %d still", m, n)
 			}
@@ -212,9 +214,7 @@ func TestRecords(t *testing.T) {
 			s.wantRefused(t, foreignKeys)
 			r.must("DEL", key)
 			r.must("SET", key, "garbage")
-			for range 2 {
-				must(t, s.beat(t))
-			}
+			s.beatTwice(t)
 			if m := s.wantNumber(t); m == n {
 				t.Errorf("number %d, whose key has another value", m)
 			}
@@ -231,23 +231,13 @@ func TestRecords(t *testing.T) {
 				t.Error("another number")
 			}
 		},
-		"epoch lost": func(t *testing.T, r *redisServer, s recorded) {
-			r.must("DEL", "cg1:epoch")
-			must(t, s.beat(t))
-			must(t, s.beat(t))
-			s.guard.wantHealed(t, 1)
-		},
-		"epoch earlier": func(t *testing.T, r *redisServer, s recorded) {
-			r.must("SET", "cg1:epoch", "an earlier one")
-			must(t, s.beat(t))
-			must(t, s.beat(t))
-			s.guard.wantHealed(t, 1)
-		},
-		"epoch foreign": func(t *testing.T, r *redisServer, s recorded) {
-			r.must("SET", "cg1:epoch", strings.Repeat("\x00garbage\n", 1000))
-			must(t, s.beat(t))
-			must(t, s.beat(t))
-			s.guard.wantHealed(t, 1)
+		"epoch lost, earlier or foreign": func(t *testing.T, r *redisServer, s recorded) {
+			garbage := strings.Repeat("\x00garbage\n", 1000)
+			for i, command := range [][]string{{"DEL", "cg1:epoch"}, {"SET", "cg1:epoch", "an earlier one"}, {"SET", "cg1:epoch", garbage}} {
+				r.must(command...)
+				s.beatTwice(t)
+				s.guard.wantHealed(t, i+1)
+			}
 			r.must("DEL", "cg1:epoch")
 			r.must("RPUSH", "cg1:epoch", "1")
 			s.wantRefused(t, foreignKeys)
@@ -256,7 +246,7 @@ func TestRecords(t *testing.T) {
 			}
 			r.must("DEL", "cg1:epoch")
 			must(t, s.beat(t))
-			s.guard.wantHealed(t, 2)
+			s.guard.wantHealed(t, 4)
 		},
 		"epoch full": func(t *testing.T, r *redisServer, s recorded) {
 			r.must("DEL", "cg1:epoch")
@@ -267,8 +257,7 @@ func TestRecords(t *testing.T) {
 			}
 			s.guard.wantHealed(t, 0)
 			s.fill(false)
-			must(t, s.beat(t))
-			must(t, s.beat(t))
+			s.beatTwice(t)
 			s.guard.wantHealed(t, 1)
 		},
 		"format lost": func(t *testing.T, r *redisServer, s recorded) {
@@ -357,7 +346,7 @@ func (s recorded) wantNumber(t *testing.T) int {
 func TestRecords_Overrides(t *testing.T) {
 	t.Parallel()
 	more := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 100}}}
-	key := chatguard.Key{ChannelID: "lobby", UserID: "7"}
+	key, other := chatguard.Key{ChannelID: "lobby", UserID: "7"}, chatguard.Key{ChannelID: "lobby", UserID: "8"}
 	for name, play := range map[string]func(t *testing.T, r *redisServer, n node){
 		"lost with the rows": func(t *testing.T, r *redisServer, n node) {
 			r.must("FLUSHALL")
@@ -380,7 +369,7 @@ func TestRecords_Overrides(t *testing.T) {
 			if _, err := n.UserOverrides(t.Context(), "lobby"); err == nil || !strings.Contains(err.Error(), foreignKeys) {
 				t.Error(err)
 			}
-			if err := n.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "lobby", UserID: "8"}, more); err == nil || !strings.Contains(err.Error(), foreignKeys) {
+			if err := n.SetUserOverride(t.Context(), other, more); err == nil || !strings.Contains(err.Error(), foreignKeys) {
 				t.Error(err)
 			}
 			if v := n.check(t, "8", n.Now()); !v.Allowed || v.Degraded {
@@ -394,7 +383,7 @@ func TestRecords_Overrides(t *testing.T) {
 			if v := n.check(t, "7", n.Now()); !v.Allowed || v.Degraded {
 				t.Errorf("a user with an override, afterwards: %+v", v)
 			}
-			must(t, n.SetUserOverride(t.Context(), chatguard.Key{ChannelID: "lobby", UserID: "8"}, more))
+			must(t, n.SetUserOverride(t.Context(), other, more))
 		},
 		"full": func(t *testing.T, r *redisServer, n node) {
 			r.must("CONFIG", "SET", "maxmemory", "1")

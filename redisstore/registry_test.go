@@ -41,18 +41,8 @@ func TestNodes(t *testing.T) {
 	eventually(t, "Health counts the nodes", func() bool { return a.Health().Nodes == 2 })
 	stop()
 	eventually(t, "the other notices the end", func() bool { return b.Health().Nodes == 1 })
-	// A node that has crashed, and one whose record can't be read.
-	r.must("SET", "cg1:node:odd", "{")
-	r.must("SADD", "cg1:nodes", "crashed", "odd")
-	eventually(t, "the crashed node is removed", func() bool {
-		ids, _ := r.must("SMEMBERS", "cg1:nodes").AsStrSlice()
-		return !slices.Contains(ids, "crashed") && slices.Contains(ids, "odd")
-	})
 	if nodes, err := b.Nodes(t.Context()); err != nil || len(nodes) != 1 {
 		t.Errorf("%+v, %v", nodes, err)
-	}
-	if h := b.Health(); h.Problem != "" {
-		t.Error(h.Problem)
 	}
 }
 
