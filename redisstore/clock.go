@@ -90,10 +90,10 @@ func (r *reading) bound(next *reading) int64 {
 	return next.err + r.err + (next.at-r.at)*driftPPM/1_000_000
 }
 
-// inLastMinute reports whether a time, in nanoseconds, is in the last minute; 0 means never.
-func inLastMinute(at *atomic.Int64, now int64) bool {
+// inLastMinute reports whether a time, as since returns it, is in the last minute; 0 means never.
+func (c *clock) inLastMinute(at *atomic.Int64) bool {
 	last := at.Load()
-	return last != 0 && time.Duration(now-last) < time.Minute
+	return last != 0 && time.Duration(c.since()-last) < time.Minute
 }
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard/shared"
@@ -32,10 +31,11 @@ func (s *Store) Health() shared.Health {
 	if problem := s.registry.refusing.Load(); problem != nil && !slices.Contains(problems, *problem) {
 		problems = append(problems, *problem)
 	}
-	if s.recently(&s.misplaced) {
+	if s.server.clock.inLastMinute(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, s.server.options.misplaced())
 	}
-	if problem := s.server.where + ": " + s.server.options.otherProgram(); s.recently(&s.writer.foreign) && !slices.Contains(problems, problem) {
+	problem := s.server.where + ": " + s.server.options.otherProgram()
+	if s.server.clock.inLastMinute(&s.writer.foreign) && !slices.Contains(problems, problem) {
 		problems = append(problems, problem)
 	}
 	if text := s.server.clock.jumpText(); text != "" {
@@ -45,9 +45,6 @@ func (s *Store) Health() shared.Health {
 	h.Problem = strings.Join(problems, "; ")
 	return h
 }
-
-// recently reports whether something happened in the last minute.
-func (s *Store) recently(at *atomic.Int64) bool { return inLastMinute(at, s.server.since()) }
 
 // lasting returns the problems that stay until somebody changes the configuration, here or at the
 // server.

@@ -191,7 +191,7 @@ const foreignRecordFix = "delete it at the server: the nodes store theirs again"
 // foreignRecord says that the record of corrections, which has the key, was one of another program
 // in the last minute. It returns "" if it wasn't.
 func (c *clock) foreignRecord(key string) string {
-	if !inLastMinute(&c.foreign, c.since()) {
+	if !c.inLastMinute(&c.foreign) {
 		return ""
 	}
 	return "another program has written the key " + key

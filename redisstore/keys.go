@@ -14,14 +14,14 @@ type keys struct {
 	placement Placement
 }
 
-// row returns the key of a row, and its hash tag, which determines the slot.
-func (k keys) row(r *shared.Row) (key, tag string) {
-	b, from, to := k.appendRow(nil, r)
-	key = string(b)
-	return key, key[from:to]
+// row returns the key of a row.
+func (k keys) row(r *shared.Row) string {
+	key, _, _ := k.appendRow(nil, r)
+	return string(key)
 }
 
-// appendRow appends the key of a row. Its hash tag is between the two indexes.
+// appendRow appends the key of a row. Its hash tag, which determines the slot, is between the two
+// indexes.
 func (k keys) appendRow(b []byte, r *shared.Row) (key []byte, from, to int) {
 	user, channel := escape(r.UserID), escape(r.ChannelID)
 	b = append(append(b, k.namespace...), ":{"...)
@@ -122,6 +122,5 @@ func (k keys) parseRow(key string) (row shared.Row, ok bool) {
 		parts = parts[2:]
 	}
 	row.UserID, row.ChannelID = ids["u"], ids["c"]
-	again, _ := k.row(&row)
-	return row, again == key
+	return row, k.row(&row) == key
 }

@@ -271,24 +271,18 @@ func (l *Leadership) release(ctx context.Context) error {
 	if err == nil && !done && strings.HasPrefix(stored, l.holder) {
 		_, done, err = l.set(ctx, keys.lead, stored, "", 0)
 	}
-	if !begun || !done || err != nil {
-		return withoutRepeat(err)
-	}
-	for range 2 {
-		fence, until := l.parseLed(led)
-		stored, done, err = l.set(ctx, keys.led, led, formatLed(l.fence+1, cmp.Or(l.judgedWithin(0), until)), 0)
-		if err != nil || done || fence != l.fence {
-			break
+	if begun && done && err == nil {
+		for range 2 {
+			fence, until := l.parseLed(led)
+			stored, done, err = l.set(ctx, keys.led, led, formatLed(l.fence+1, cmp.Or(l.judgedWithin(0), until)), 0)
+			if err != nil || done || fence != l.fence {
+				break
+			}
+			led = stored
 		}
-		led = stored
 	}
-	return withoutRepeat(err)
-}
-
-// withoutRepeat returns nil for errRepeat, if there is no other attempt.
-func withoutRepeat(err error) error {
 	if errors.Is(err, errRepeat) {
-		return nil
+		return nil // there is no other attempt
 	}
 	return err
 }

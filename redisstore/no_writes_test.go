@@ -52,12 +52,8 @@ func TestOpen_NoWrites(t *testing.T) {
 				if h := s.Health(); !h.Up || !h.Refusing || strings.Count(h.Problem, cause.problem) != 1 || strings.Count(log.String(), cause.problem) != 1 {
 					t.Errorf("%+v\n%s", h, log.String())
 				}
-				if err := s.registry.heartbeat(t.Context(), guard); err == nil || !strings.Contains(err.Error(), cause.problem) {
-					t.Errorf("a heartbeat: %v", err)
-				}
-				if err := attempt(t, s, one("a", "", "1")).Err; err == nil || !strings.Contains(err.Error(), cause.problem) {
-					t.Errorf("a swap: %v", err)
-				}
+				wantError(t, s.registry.heartbeat(t.Context(), guard), cause.problem)
+				wantError(t, attempt(t, s, one("a", "", "1")).Err, cause.problem)
 				end()
 				must(t, s.registry.heartbeat(t.Context(), guard))
 				if h := s.Health(); h.Problem != "" || h.Refusing || !h.IfEqual || s.server.known.Load().epoch == "" {
@@ -65,9 +61,7 @@ func TestOpen_NoWrites(t *testing.T) {
 				}
 				guard.wantHealed(t, 0)
 				check(t, s, one("a", "", "1"), true)
-				if err := openRefused(t, url, Options{Placement: PlaceTogether}); !strings.Contains(err.Error(), "placed by PlaceByUser") {
-					t.Error(err)
-				}
+				wantError(t, openRefused(t, url, Options{Placement: PlaceTogether}), "placed by PlaceByUser")
 			})
 		}
 	}

@@ -32,8 +32,9 @@ type notices struct {
 
 	// Only listen uses the following fields, see checkJump.
 
-	jump, record string
-	healed       time.Time
+	jump       string
+	correction correction
+	healed     time.Time
 }
 
 func newNotices(s *server) *notices {

@@ -152,9 +152,7 @@ func TestOpen_MinimalRights(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	// Outside of the namespace it has no rights.
-	if err := openRefused(t, url, Options{Namespace: "other"}); !strings.Contains(err.Error(), "lacks rights") {
-		t.Error(err)
-	}
+	wantError(t, openRefused(t, url, Options{Namespace: "other"}), "lacks rights")
 }
 
 // TestSwap_Refused checks that what the server refuses is an error, not a decision and no outage.

@@ -34,10 +34,7 @@ func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, erro
 // swap that stores an override adds the user in the same script. So it comes either before prune,
 // which then finds another row, or afterwards.
 func (s *Store) prune(ctx context.Context, channelID string, users []string) error {
-	key := func(user string) string {
-		key, _ := s.server.keys.row(&shared.Row{ChannelID: channelID, UserID: user})
-		return key
-	}
+	key := func(user string) string { return s.server.keys.row(&shared.Row{ChannelID: channelID, UserID: user}) }
 	rows, err := s.server.readAll(ctx, users, key)
 	if err != nil {
 		return err

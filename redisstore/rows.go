@@ -114,8 +114,7 @@ func (s *Store) empty(ctx context.Context, row shared.Row) error {
 // setEmpty sets what replaces a row, and until when: as long as any node may remember the row. If
 // the row can't be read, no row replaces it.
 func (s *Store) setEmpty(ctx context.Context, row *shared.Row) error {
-	key, _ := s.server.keys.row(row)
-	left, err := s.server.timeLeft(ctx, key)
+	left, err := s.server.timeLeft(ctx, s.server.keys.row(row))
 	if err != nil {
 		return err
 	}

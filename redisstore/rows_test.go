@@ -16,7 +16,7 @@ func TestKeys_ParseRow(t *testing.T) {
 		for _, user := range ids {
 			for _, channel := range ids {
 				want := shared.Row{ChannelID: channel, UserID: user}
-				key, _ := k.row(&want)
+				key := k.row(&want)
 				if got, ok := k.parseRow(key); !ok || got.UserID != user || got.ChannelID != channel {
 					t.Errorf("%s is %+v, want %+v", key, got, want)
 				}

@@ -268,6 +268,14 @@ func TestBinaries(t *testing.T) {
 	}
 }
 
+// wantError fails the test unless there is an error with this text.
+func wantError(t testing.TB, err error, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("the error is %v, want %s", err, text)
+	}
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

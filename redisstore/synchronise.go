@@ -49,10 +49,9 @@ func (n *notices) askForLook(ctx context.Context) {
 // the rows that a clock that is ahead deletes too early, and does so again each minute, because
 // rows that were written before the jump go on to expire.
 func (n *notices) checkJump(guard shared.Guard) {
-	problem, record := n.server.clock.jumpText(), n.server.clock.record()
-	was, _ := parseCorrection(n.record)
-	now, _ := parseCorrection(record)
-	log := n.server.options.Logger
+	problem, log := n.server.clock.jumpText(), n.server.options.Logger
+	last, _, _ := n.server.clock.current()
+	was, now := n.correction, last.correction
 	switch {
 	case now.denied && distance(now.by, was.by) > int64(stepFrom):
 		log.Warn("redisstore: this machine's clock has jumped: other nodes say that the server's hasn't", "address", n.server.where)
@@ -61,9 +60,9 @@ func (n *notices) checkJump(guard shared.Guard) {
 	case problem == "" && n.jump != "":
 		log.Info("redisstore: time is that of the server's clock again", "address", n.server.where)
 	}
-	if ahead := n.server.clock.jump() > rowMargin; record != n.record || ahead && time.Since(n.healed) >= time.Minute {
+	if ahead := n.server.clock.jump() > rowMargin; now != was || ahead && time.Since(n.healed) >= time.Minute {
 		n.healed = time.Now()
 		guard.Heal()
 	}
-	n.jump, n.record = problem, record
+	n.jump, n.correction = problem, now
 }
