@@ -26,8 +26,7 @@ type place struct {
 // moveSlot moves the slot of the next user's row to another shard.
 func (p *place) moveSlot() {
 	r := p.servers[0]
-	slot, err := r.must("CLUSTER", "KEYSLOT", fmt.Sprintf("{u:%d}", p.moved%sceneUsers)).AsInt64()
-	must(r.t, err)
+	slot := r.integer("CLUSTER", "KEYSLOT", fmt.Sprintf("{u:%d}", p.moved%sceneUsers))
 	at := shardOf(slot) + p.moved/sceneUsers
 	moveSlot(r.t, p.servers[at%3], p.servers[(at+1)%3], slot)
 	p.moved++

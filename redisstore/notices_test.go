@@ -77,10 +77,6 @@ func TestNotices_Gap(t *testing.T) {
 			t.Errorf("changed %q", name)
 		}
 	}
-	eventually(t, "the format is stored again", func() bool {
-		text, _ := r.must("GET", "cg1:format").ToString()
-		return text == "1"
-	})
 }
 
 // TestNotices_Tick checks that a node uses a record that another one has stored at its next look.

@@ -113,6 +113,14 @@ func (r *redisServer) must(args ...string) rueidis.RedisResult {
 	return result
 }
 
+// integer is must for a command whose reply is a number.
+func (r *redisServer) integer(args ...string) int64 {
+	r.t.Helper()
+	n, err := r.must(args...).AsInt64()
+	must(r.t, err)
+	return n
+}
+
 // info returns a field of INFO, or "".
 func (r *redisServer) info(section, field string) string {
 	r.t.Helper()

@@ -236,19 +236,16 @@ func TestGuards_ServerClockAhead(t *testing.T) {
 	n := startNodes(t, r.URL(), 1, policy, opts, shared.Exact)[0]
 	n.check(t, "7", time.Time{})
 	key := "cg1:{u:7}:c:lobby"
-	stored := func() bool {
-		count, err := r.must("EXISTS", key).AsInt64()
-		return err == nil && count == 1
-	}
+	stored := func() bool { return r.integer("EXISTS", key) == 1 }
 	if !stored() {
 		t.Fatal("the row isn't stored")
 	}
 	const ahead = 5 * time.Minute
 	r.set(ahead)
 	eventually(t, "the row is restored", func() bool { return n.store.Health().Jump > 0 && stored() })
-	left, err := r.must("PTTL", key).AsInt64()
-	if most := (200*time.Second + rowMargin).Milliseconds(); err != nil || left > most || left <= rowMargin.Milliseconds() {
-		t.Errorf("the row expires in %d ms, want up to %d (%v)", left, most, err)
+	left, most := r.integer("PTTL", key), (200*time.Second + rowMargin).Milliseconds()
+	if left > most || left <= rowMargin.Milliseconds() {
+		t.Errorf("the row expires in %d ms, want up to %d", left, most)
 	}
 	if offset := n.store.Health().Offset; (offset - ahead).Abs() > tolerance {
 		t.Errorf("the server's clock is %v ahead, want %v", offset, ahead)
@@ -256,8 +253,8 @@ func TestGuards_ServerClockAhead(t *testing.T) {
 	if _, done, err := n.store.writer.compareAndSet(t.Context(), "cg1:short", "", "1", time.Hour); err != nil || !done {
 		t.Error(done, err)
 	}
-	if left, err := r.must("PTTL", "cg1:short").AsInt64(); err != nil || (time.Duration(left)*time.Millisecond-time.Hour).Abs() > tolerance {
-		t.Errorf("a record expires in %d ms, want an hour (%v)", left, err)
+	if left := time.Duration(r.integer("PTTL", "cg1:short")) * time.Millisecond; (left - time.Hour).Abs() > tolerance {
+		t.Errorf("a record expires in %v, want an hour", left)
 	}
 	doctor := open(t, r.URL(), Options{})
 	f := wantFinding(t, doctor, "clock", Warning, ": time goes on as before, and follows slowly from ")
@@ -315,14 +312,19 @@ func TestClock_StoredRecord(t *testing.T) {
 	go listener.Receive(t.Context(), listener.B().Subscribe().Channel(a.server.keys.changes()).Build(), func(m rueidis.PubSubMessage) {
 		told <- m.Message
 	})
-	eventually(t, "the test listens", func() bool {
-		n, err := r.must("PUBLISH", a.server.keys.changes(), "policy x test").AsInt64()
-		return err == nil && n == 3
-	})
+	eventually(t, "the test listens", func() bool { return r.integer("PUBLISH", a.server.keys.changes(), "policy x test") == 3 })
 	r.set(jump)
 	same := func() bool {
 		record := a.server.clock.record()
 		return record != "" && record == b.server.clock.record() && record == r.text("GET", key)
+	}
+	wantJump := func(want time.Duration) {
+		t.Helper()
+		for _, s := range []*Store{a, b} {
+			if got := s.Health().Jump; (got - want).Abs() > tolerance {
+				t.Errorf("the jump is %v, want %v", got, want)
+			}
+		}
 	}
 	eventually(t, "both nodes have the same record", same)
 	eventually(t, "the other node is told", func() bool {
@@ -349,11 +351,7 @@ func TestClock_StoredRecord(t *testing.T) {
 		const problem = "another program has written the key cg1:{cg1:epoch}:clock: delete it"
 		return strings.Contains(a.Health().Problem, problem) && strings.Contains(b.Health().Problem, problem) && strings.Contains(log.String(), problem)
 	})
-	for _, s := range []*Store{a, b} {
-		if got := s.Health().Jump; (got - jump).Abs() > tolerance {
-			t.Errorf("the jump is %v, want %v", got, jump)
-		}
-	}
+	wantJump(jump)
 	r.must("DEL", key)
 	eventually(t, "the record is stored again", same)
 
@@ -373,11 +371,7 @@ func TestClock_StoredRecord(t *testing.T) {
 	eventually(t, "with room, the record is stored", same)
 	r.must("SET", key, earlier)
 	eventually(t, "an earlier record is replaced", same)
-	for _, s := range []*Store{a, b} {
-		if got := s.Health().Jump; (got - 2*jump).Abs() > tolerance {
-			t.Errorf("the jump is %v, want %v", got, 2*jump)
-		}
-	}
+	wantJump(2 * jump)
 }
 
 // If a node's own clock jumps, only this node follows the server's clock.

@@ -140,8 +140,7 @@ func TestSwap_Expiry(t *testing.T) {
 		now, _ := s.Clock()
 		// expires returns how long after the beginning a key expires, in ms.
 		expires := func(key string) int64 {
-			ms, err := r.must("PEXPIRETIME", key).AsInt64()
-			must(t, err)
+			ms := r.integer("PEXPIRETIME", key)
 			if ms < 0 { // never
 				return ms
 			}
