@@ -122,8 +122,11 @@ func (s *server) examine(ctx context.Context) error {
 	if found.runID, err = s.runID(ctx); err != nil {
 		found.made = examineAgain
 	}
-	if known != nil {
-		found.keep(known)
+	if known != nil { // what isn't known now is as before
+		found.epoch = cmp.Or(found.epoch, known.epoch)
+		if found.epoch == known.epoch {
+			found.runID = cmp.Or(found.runID, known.runID)
+		}
 	}
 	found.noInfo = !s.checkEviction(ctx)
 	s.known.Store(found)
@@ -132,25 +135,13 @@ func (s *server) examine(ctx context.Context) error {
 	return nil
 }
 
-// keep keeps what was known before and isn't known now.
-func (now *serverInfo) keep(before *serverInfo) {
-	now.epoch = cmp.Or(now.epoch, before.epoch)
-	if now.epoch == before.epoch {
-		now.runID = cmp.Or(now.runID, before.runID)
-	}
-}
-
-// differs reports whether the server has restarted, lost its data or was replaced since before was
-// recorded. An unknown run ID or epoch says nothing.
-func (now *serverInfo) differs(before *serverInfo) bool {
-	restarted := now.runID != "" && before.runID != "" && now.runID != before.runID
-	return restarted || before.epoch != "" && now.epoch != before.epoch
-}
-
-// restarted reports whether the server differs from the one that the last call saw.
+// restarted reports whether the server has restarted, lost its data or was replaced since the last
+// call. An unknown run ID or epoch says nothing.
 func (s *server) restarted() bool {
 	now := s.known.Load()
-	return now.differs(s.compared.Swap(now))
+	before := s.compared.Swap(now)
+	otherRun := now.runID != "" && before.runID != "" && now.runID != before.runID
+	return otherRun || before.epoch != "" && now.epoch != before.epoch
 }
 
 // otherFormat is the error of a namespace whose data has another format than this node's.

@@ -166,16 +166,11 @@ func (c *clock) jumpText() string {
 	if now == server {
 		return ""
 	}
-	begin := time.Unix(0, k.until)
-	end := begin.Add(time.Duration(k.follows()))
-	var follows string
-	switch {
-	case k.follows() == 0:
-		follows = "time goes on as before, and follows in one step at " + clockTime(begin)
-	case now < k.until:
-		follows = "time goes on as before, and follows slowly from " + clockTime(begin) + " on"
-	default:
-		follows = "time follows slowly until " + clockTime(end)
+	follows := "time follows slowly until " + clockTime(k.until+k.follows())
+	if k.follows() == 0 {
+		follows = "time goes on as before, and follows in one step at " + clockTime(k.until)
+	} else if now < k.until {
+		follows = "time goes on as before, and follows slowly from " + clockTime(k.until) + " on"
 	}
 	by := time.Duration(-k.by).Round(100 * time.Millisecond)
 	sign := ""
@@ -197,5 +192,5 @@ func (c *clock) foreignRecord(key string) string {
 	return "another program has written the key " + key
 }
 
-// clockTime formats a time of day for people.
-func clockTime(t time.Time) string { return t.UTC().Format("15:04 UTC") }
+// clockTime formats the time of day for people.
+func clockTime(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04 UTC") }

@@ -126,9 +126,6 @@ func (n *notices) listen(ctx context.Context, guard shared.Guard) {
 	}
 }
 
-// listenAgain makes listen subscribe again.
-func (n *notices) listenAgain() { signal(n.relisten) }
-
 // signal wakes the receiver of a channel that has room for one element.
 func signal(to chan struct{}) {
 	select {

@@ -178,7 +178,7 @@ func (r *registry) compareServers(guard shared.Guard) {
 	r.number.lost.Store(true)
 	r.notices.invalidateAll(guard)
 	guard.Heal()
-	r.notices.listenAgain()
+	signal(r.notices.relisten)
 }
 
 // observe notes how many nodes there are, how wrong their clocks may be, and whether one has
