@@ -71,3 +71,11 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
+
+// signal wakes the receiver of a channel that has room for one element.
+func signal(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default: // the receiver will wake up anyway
+	}
+}

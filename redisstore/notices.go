@@ -126,14 +126,6 @@ func (n *notices) listen(ctx context.Context, guard shared.Guard) {
 	}
 }
 
-// signal wakes the receiver of a channel that has room for one element.
-func signal(to chan struct{}) {
-	select {
-	case to <- struct{}{}:
-	default: // the receiver will wake up anyway
-	}
-}
-
 // subscribe receives notices until the connection breaks or ctx ends.
 func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 	opening, cancel := context.WithTimeout(ctx, silence)
