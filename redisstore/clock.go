@@ -178,14 +178,15 @@ func (c *clock) contradicts(one sample) bool {
 // dedicated is a connection that only this package uses: for the clock and for notices.
 type dedicated struct {
 	rueidis.DedicatedClient
-	s *server
+	s        *server
+	measured time.Time // when the clock was last measured
 }
 
 // dedicate opens a connection to the server that has the epoch: in a Cluster all nodes must use the
 // clock of the same shard.
 func (s *server) dedicate(ctx context.Context) (*dedicated, error) {
 	client, _ := (*s.client.Load()).Dedicate()
-	d := &dedicated{client, s}
+	d := &dedicated{DedicatedClient: client, s: s}
 	if err := d.Do(ctx, d.B().Get().Key(s.keys.epoch()).Build()).Error(); err != nil && !rueidis.IsRedisNil(err) {
 		d.Close()
 		return nil, err
@@ -224,6 +225,7 @@ func (d *dedicated) look(ctx context.Context) (one sample, record string, err er
 
 // measure reads the record of corrections, and measures the clock.
 func (d *dedicated) measure(ctx context.Context) (next reading, record string, err error) {
+	d.measured = time.Now()
 	all := make([]sample, samples)
 	for i := range all {
 		var now string

@@ -148,7 +148,6 @@ func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 	n.checkJump(guard)
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
-	measured := time.Now()
 	for {
 		select {
 		case <-ticker.C:
@@ -160,7 +159,7 @@ func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if err := n.tick(ctx, d, &measured); err != nil {
+		if err := n.tick(ctx, d); err != nil {
 			return err
 		}
 		n.checkJump(guard)
@@ -169,7 +168,7 @@ func (n *notices) subscribe(ctx context.Context, guard shared.Guard) error {
 
 // tick checks that the connection and the clock are still good. It measures the clock every 10 s,
 // and at once if a clock has jumped or another node says so.
-func (n *notices) tick(ctx context.Context, d *dedicated, measured *time.Time) error {
+func (n *notices) tick(ctx context.Context, d *dedicated) error {
 	ctx, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
 	one, record, err := d.look(ctx)
@@ -177,9 +176,8 @@ func (n *notices) tick(ctx context.Context, d *dedicated, measured *time.Time) e
 		return err
 	}
 	c := &n.server.clock
-	if time.Since(*measured) < measureEvery && !c.contradicts(one) && record == c.record() {
+	if time.Since(d.measured) < measureEvery && !c.contradicts(one) && record == c.record() {
 		return nil
 	}
-	*measured = time.Now()
 	return n.synchronise(ctx, d)
 }

@@ -88,8 +88,8 @@ func TestNotices_Tick(t *testing.T) {
 	defer d.Close()
 	const record = "5 0 1 not-jumped"
 	r.must("SET", s.server.keys.clock(), record)
-	measured := time.Now()
-	must(t, s.notices.tick(t.Context(), d, &measured))
+	d.measured = time.Now()
+	must(t, s.notices.tick(t.Context(), d))
 	if got := s.server.clock.record(); got != record {
 		t.Errorf("the node uses %q, want %q", got, record)
 	}

@@ -115,19 +115,15 @@ func (w *writer) read(ctx context.Context, c *change, result rueidis.RedisResult
 		if c.done = now == c.was[0]; !c.done {
 			c.conflict([]string{now})
 		}
-		w.accepted(c)
-		return true
+	} else if c.done = err != nil; !c.done { // the script returns nil if it has made the change
+		now, err := result.AsStrSlice()
+		if err != nil || len(now) != len(c.keys) {
+			c.err = w.refuse(errors.New("the server's reply has another form than the script's"))
+			return true
+		}
+		c.conflict(now)
 	}
-	if c.done = err != nil; c.done { // nil
-		w.accepted(c)
-		return true
-	}
-	now, err := result.AsStrSlice()
-	if err != nil || len(now) != len(c.keys) {
-		c.err = w.refuse(errors.New("the server's reply has another form than the script's"))
-		return true
-	}
-	c.conflict(now)
+	w.accepted(c)
 	return true
 }
 
