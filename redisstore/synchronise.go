@@ -30,19 +30,14 @@ func (n *notices) synchronise(ctx context.Context, d *dedicated) error {
 		case err != nil:
 			n.server.options.Logger.Debug("redisstore: the correction of the server's clock can't be stored", "problem", n.server.refused(err))
 			return nil
-		case now == record:
-			n.askForLook(ctx)
+		case now == record: // the other nodes look at the clock at once, or in a second without the notice
+			if err := n.publish(ctx, []string{"clock " + n.server.instance}); err != nil {
+				n.server.options.Logger.Debug("redisstore: other nodes see a change of the clock a second later", "problem", err)
+			}
 			return nil
 		}
 	}
 	return nil
-}
-
-// askForLook makes the other nodes look at the clock at once. They do so each second anyway.
-func (n *notices) askForLook(ctx context.Context) {
-	if err := n.publish(ctx, []string{"clock " + n.server.instance}); err != nil {
-		n.server.options.Logger.Debug("redisstore: other nodes see a change of the clock a second later", "problem", err)
-	}
 }
 
 // checkJump logs a jump of the server's clock and its end, or one of this machine's clock. It heals
