@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,6 +116,29 @@ func TestRun_Lost(t *testing.T) {
 				t.Errorf("an outage that is logged elsewhere: %s", line)
 			}
 		}
+	}
+}
+
+// payingGuard is a Guard that writes one of the rows that it owes in each exchange.
+type payingGuard struct {
+	fakeGuard
+	owed atomic.Int64
+}
+
+func (g *payingGuard) Exchange(context.Context) error { g.owed.Add(-1); return nil }
+func (g *payingGuard) Counts() shared.Counts          { return shared.Counts{Pending: int(g.owed.Load())} }
+
+// TestRun_PaysAtTheEnd checks that Run ends when nothing is owed any more: after a loss, rows are
+// paid a second later.
+func TestRun_PaysAtTheEnd(t *testing.T) {
+	t.Parallel()
+	_, s := startStore(t, Options{Interval: time.Minute})
+	guard := &payingGuard{}
+	guard.owed.Store(3)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.run(ctx, guard); err != nil || guard.owed.Load() != 0 {
+		t.Errorf("%v, %d rows are owed", err, guard.owed.Load())
 	}
 }
 

@@ -23,7 +23,7 @@ func TestNodes(t *testing.T) {
 	}
 	a := open(t, r.URL(), Options{Node: "a", Version: "v9", Describe: describe})
 	b := open(t, r.URL(), Options{Node: "b.c"})
-	counts := shared.Counts{Swaps: 3, Offline: 2, Pending: 1, Problem: "a row"}
+	counts := shared.Counts{Swaps: 3, Offline: 2, Healed: 1, Problem: "a row"}
 	stop := run(t, a, &fakeGuard{counts: counts})
 	run(t, b, &fakeGuard{})
 	eventually(t, "both are listed with numbers", func() bool {

@@ -47,7 +47,7 @@ func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 	defer cancel()
 	err := s.exchangeOnce(last, guard, 0)
 	for err == nil && guard.Counts().Pending > 0 { // rows that other nodes still restore
-		sleep(last, s.server.options.Interval)
+		sleep(last, heartbeatEvery/4)
 		err = cmp.Or(s.exchangeOnce(last, guard, 0), last.Err())
 	}
 	s.registry.deregister(last)
