@@ -503,10 +503,13 @@ func TestLead_OtherType(t *testing.T) {
 }
 
 // TestLead_TakesOwnAgain checks that a leader that was suspended until its lease expired takes it
-// again at once, with the messages that it has kept, unless another node is taking it.
+// again at once, with the messages that it has kept, unless another node is taking it. It counts the
+// lease once: of one task and two nodes, that is its part.
 func TestLead_TakesOwnAgain(t *testing.T) {
 	t.Parallel()
 	lt := startLeases(t)
+	lt.b.leases.candidates.Store(2)
+	lt.b.leases.tasks.Store(1)
 	judged := time.UnixMilli(lt.now.UnixMilli())
 	must(t, lt.a.release(t.Context()))
 	lt.step(lt.b, 0)
@@ -522,6 +525,9 @@ func TestLead_TakesOwnAgain(t *testing.T) {
 	lt.r.must("SET", "cg1:lead:x", "a X 1") // its fencing number follows
 	lt.step(lt.b, 0)
 	lt.wantStandby(lt.b)
+	if held := lt.b.leases.held; held != 0 {
+		t.Errorf("it counts %d leases, and has none", held)
+	}
 }
 
 // TestLead_OtherHasLed checks that a leader stops if it finds that another node has led: in its

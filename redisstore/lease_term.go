@@ -209,6 +209,7 @@ func (l *Leadership) mismatch(ctx context.Context, now time.Time, stored string)
 		}
 		if fence, _ := l.parseLed(led); !l.acts(now) || fence > l.fence {
 			l.giveUp()
+			l.updateHeld()
 			return l.take(ctx, now)
 		}
 		l.begun = false
