@@ -138,9 +138,9 @@ func (s *server) ask(ctx context.Context, builds ...build) ([]rueidis.RedisResul
 	if err != nil {
 		return nil, s.unknown(ctx, err)
 	}
-	for _, result := range results {
+	for i, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
-			return nil, s.refused(err)
+			return nil, s.refused(s.named(ctx, err, s.keysOf(builds[i])...))
 		}
 	}
 	return results, nil
@@ -197,24 +197,16 @@ func pause(ctx context.Context, attempt int) bool {
 
 // refusedChange is why the server has refused a change.
 type refusedChange struct {
-	problem  string
-	noWrites bool // the server makes no changes at all for now
-	oneShard bool // of a Cluster: that another one writes says nothing about it
+	problem string
+	key     string // one that was to be changed
 }
 
-// refuse is refused for a change. Health has the problem until the server makes a change.
-func (s *server) refuse(err error, oneShard bool) error {
+// changeRefused is the error of a change that the server refuses. Health has the problem until the
+// server makes a change, on a Cluster one in the same slot.
+func (s *server) changeRefused(err error, key string) error {
 	problem, _ := s.explain.problem(err)
-	code := replyCode(err)
-	s.refusing.Store(&refusedChange{problem, noWrites(code) || passing(code), oneShard})
+	s.refusing.Store(&refusedChange{problem, key})
 	return errors.New("redisstore: " + problem)
-}
-
-// writes notes that the server has written something, though not what it has refused before.
-func (s *server) writes() {
-	if refused := s.refusing.Load(); refused != nil && refused.noWrites && !refused.oneShard {
-		s.refusing.CompareAndSwap(refused, nil)
-	}
 }
 
 // refused returns the error for a command that the server refuses.

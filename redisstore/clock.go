@@ -34,9 +34,9 @@ type clock struct {
 	asleep func() int64 // how long the machine was suspended since start, at least; nil: never
 	slept  atomic.Int64 // the most that asleep has returned
 
-	mu      sync.Mutex   // guards began, and changes of reading
-	began   int64        // local time of the first measurement
-	foreign atomic.Int64 // when the record of corrections was last one of another program; 0 if never
+	mu      sync.Mutex  // guards began, and changes of reading
+	began   int64       // local time of the first measurement
+	foreign atomic.Bool // the record of corrections is one of another program
 }
 
 // reading is the result of a measurement: the server's clock minus the local one.
@@ -214,9 +214,11 @@ func (d *dedicated) look(ctx context.Context) (one sample, record string, err er
 	record, err = results[0].ToString()
 	switch code := replyCode(err); {
 	case err == nil || rueidis.IsRedisNil(err):
+		_, ok := parseCorrection(record)
+		c.foreign.Store(!ok)
 		return one, record, nil
 	case code == "WRONGTYPE":
-		c.foreign.Store(d.s.since())
+		c.foreign.Store(true)
 	case code != "NOPERM": // no answer, or another server has the key
 		return one, "", err
 	}

@@ -93,9 +93,13 @@ func (s *server) examine(ctx context.Context) error {
 		return err
 	}
 	known := s.known.Load()
-	for _, result := range results {
-		if err := result.Error(); noWrites(replyCode(err)) {
-			s.refuse(err, false)
+	for i, key := range []string{s.keys.scratch(), s.keys.format(), s.keys.epoch()} {
+		err := results[i].Error()
+		if replyCode(err) == "WRONGTYPE" {
+			return s.named(ctx, err, key)
+		}
+		if noWrites(replyCode(err)) {
+			s.changeRefused(err, key)
 			found.made = examineAgain
 		}
 	}

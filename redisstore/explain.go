@@ -91,7 +91,7 @@ func (e *explainer) reply(code string) (sentence string, ok bool) {
 		"NOPERM":      fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", e.options.Username),
 		"OOM":         "the server's memory is full: raise maxmemory",
 		"READONLY":    "the server is a replica: name the primary, or use redis+sentinel://",
-		"WRONGTYPE":   e.options.otherProgram(),
+		"WRONGTYPE":   "a key has another type: delete it at the server",
 		"LOADING":     "the server is still loading its data",
 		"MOVED":       partOfCluster,
 		"CROSSSLOT":   partOfCluster,
@@ -106,7 +106,7 @@ func (e *explainer) reply(code string) (sentence string, ok bool) {
 
 const partOfCluster = "the server is part of a Cluster: write redis+cluster://"
 
-// otherProgram says that no node has written a key.
+// otherProgram says that no node has written the format of the namespace.
 func (o *Options) otherProgram() string {
 	return "another program uses keys that begin with " + o.Namespace + ": set another namespace"
 }

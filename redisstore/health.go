@@ -24,31 +24,31 @@ func (s *Store) Health() shared.Health {
 		h.Up, h.Problem = false, out.problem
 		return h
 	}
-	var problems []string
-	if refused := s.server.refusing.Load(); refused != nil {
-		h.Refusing, problems = true, append(problems, refused.problem)
-	}
-	if problem := s.registry.refusing.Load(); problem != nil && !slices.Contains(problems, *problem) {
-		problems = append(problems, *problem)
-	}
-	if s.server.clock.inLastMinute(&s.misplaced) {
-		h.Refusing, problems = true, append(problems, s.server.options.misplaced())
-	}
-	problem := s.server.where + ": " + s.server.options.otherProgram()
-	if s.server.clock.inLastMinute(&s.writer.foreign) && !slices.Contains(problems, problem) {
-		problems = append(problems, problem)
-	}
+	problems, refusing := s.problems()
 	if text := s.server.clock.jumpText(); text != "" {
 		problems = append(problems, text+": "+jumpFix)
 	}
-	problems = append(problems, s.lasting()...)
-	h.Problem = strings.Join(problems, "; ")
+	h.Refusing, h.Problem = refusing, strings.Join(problems, "; ")
 	return h
 }
 
-// lasting returns the problems that stay until somebody changes the configuration, here or at the
-// server.
-func (s *Store) lasting() (problems []string) {
+// problems returns what is wrong while the server answers, apart from a jump of its clock, which
+// checkJump logs. refusing reports whether swaps are refused.
+func (s *Store) problems() (problems []string, refusing bool) {
+	if refused := s.server.refusing.Load(); refused != nil {
+		refusing, problems = true, append(problems, refused.problem)
+	}
+	if s.server.clock.inLastMinute(&s.misplaced) {
+		refusing, problems = true, append(problems, s.server.options.misplaced())
+	}
+	if problem := s.registry.unlisted.Load(); problem != nil && !slices.Contains(problems, *problem) {
+		problems = append(problems, *problem)
+	}
+	if key := s.server.otherType.Load(); key != nil {
+		if problem := s.server.where + ": " + otherType(*key).text; !slices.Contains(problems, problem) {
+			problems = append(problems, problem)
+		}
+	}
 	if evicting := s.server.evicting.Load(); evicting != nil {
 		problems = append(problems, *evicting)
 	}
@@ -64,17 +64,21 @@ func (s *Store) lasting() (problems []string) {
 	if problem := s.writer.replicas.problem(); problem != "" {
 		problems = append(problems, problem)
 	}
-	return problems
+	return problems, refusing
 }
 
-// logLasting logs each lasting problem once. A problem that ends, and comes back after a minute, is
-// logged again. last maps each problem to when it was last seen, in ns since the Store was opened.
-func (s *Store) logLasting(last map[string]int64) {
-	now := s.server.since()
-	for _, problem := range s.lasting() {
-		if at, known := last[problem]; !known || time.Duration(now-at) > time.Minute {
-			s.server.options.Logger.Warn("redisstore: limits may be wrong", "address", s.server.where, "problem", problem)
+// logProblems logs each problem when it begins and when it is over.
+func (s *Store) logProblems() {
+	problems, _ := s.problems()
+	for _, problem := range problems {
+		if !slices.Contains(s.logged, problem) {
+			s.server.options.Logger.Warn("redisstore: the shared store has a problem", "address", s.server.where, "problem", problem)
 		}
-		last[problem] = now
 	}
+	for _, problem := range s.logged {
+		if !slices.Contains(problems, problem) {
+			s.server.options.Logger.Info("redisstore: a problem of the shared store is over", "address", s.server.where, "problem", problem)
+		}
+	}
+	s.logged = problems
 }

@@ -44,6 +44,16 @@ func TestHealth_NotListed(t *testing.T) {
 		r.must("REPLICAOF", "127.0.0.1", "1")
 		return func() { r.must("REPLICAOF", "NO", "ONE") }
 	}, "the server is a replica: name the primary, or use redis+sentinel://"}
+	causes["password"] = noWritesCause{func(r *redisServer) func() {
+		client := r.client()
+		do := func(args ...string) {
+			must(r.t, client.Do(r.t.Context(), client.B().Arbitrary(args...).Build()).Error())
+		}
+		do("CONFIG", "SET", "requirepass", "secret")
+		do("CLIENT", "KILL", "TYPE", "pubsub")
+		do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		return func() { do("CONFIG", "SET", "requirepass", ""); client.Close() }
+	}, "the server asks for a password: set Options.Password"}
 	for name, cause := range causes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +73,7 @@ func TestHealth_NotListed(t *testing.T) {
 			end()
 			eventually(t, "the problem is over", func() bool {
 				h, text := s.Health(), log.String()
-				return h.Up && !h.Refusing && h.Problem == "" && (strings.Contains(text, "redisstore: this node is listed") || strings.Contains(text, "the shared store answers"))
+				return h.Up && !h.Refusing && h.Problem == "" && (strings.Contains(text, "a problem of the shared store is over") || strings.Contains(text, "the shared store answers"))
 			})
 			if text := log.String(); strings.Contains(text, "OOM") || strings.Contains(text, "MISCONF") || strings.Contains(text, "READONLY") {
 				t.Error(text)

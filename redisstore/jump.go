@@ -112,10 +112,7 @@ func (c *clock) follow(next reading, stored string) (record string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	server := c.wall + next.at + next.target
-	theirs, ok := parseCorrection(stored)
-	if !ok {
-		c.foreign.Store(c.since())
-	}
+	theirs, _ := parseCorrection(stored)
 	last := c.reading.Load()
 	if last == nil {
 		c.began = next.at
@@ -183,10 +180,10 @@ func (c *clock) jumpText() string {
 // foreignRecordFix is what to do about a foreignRecord.
 const foreignRecordFix = "delete it at the server: the nodes store theirs again"
 
-// foreignRecord says that the record of corrections, which has the key, was one of another program
-// in the last minute. It returns "" if it wasn't.
+// foreignRecord says that the record of corrections, which has the key, is one of another program. It
+// returns "" if it isn't.
 func (c *clock) foreignRecord(key string) string {
-	if !c.inLastMinute(&c.foreign) {
+	if !c.foreign.Load() {
 		return ""
 	}
 	return "another program has written the key " + key

@@ -58,6 +58,14 @@ func (k keys) scratch() string           { return k.namespace + ":scratch" }
 func (k keys) doctor() string            { return k.namespace + ":doctor" }
 func (k keys) changes() string           { return k.namespace + ":changes" }
 
+// beside returns the key of a trial change in the same slot of a Cluster as another key.
+func (k keys) beside(key, id string) string {
+	if _, rest, found := strings.Cut(key, "{"); found {
+		key, _, _ = strings.Cut(rest, "}")
+	}
+	return k.scratch() + ":" + id + ":{" + key + "}"
+}
+
 // A node's record is written at each heartbeat, and expires without one.
 const (
 	heartbeatEvery = time.Second

@@ -368,7 +368,8 @@ func TestLead_Refused(t *testing.T) {
 			lt.now = time.Now()
 			first, second := lt.a, lt.b // b sees the renewal
 			if expired {
-				lt.b.writer.server.writes() // a heartbeat finds it out
+				server := lt.b.writer.server
+				lt.b.writer.tryChange(t.Context(), server.refusing.Load().key) // a heartbeat does so
 				first, second = lt.b, lt.a
 			}
 			lt.b.seen.changed = lt.now.Add(-time.Second)           // of an earlier look
@@ -495,7 +496,7 @@ func TestLead_OtherType(t *testing.T) {
 			lt.wantStandby(lt.b)
 			lt.store([2]string{"list", "list"})
 			must(t, lt.a.release(t.Context()))
-			if w := lt.a.writer; w.foreign.Load() != 0 || w.server.refusing.Load() != nil {
+			if s := lt.a.writer.server; s.otherType.Load() != nil || s.refusing.Load() != nil {
 				t.Error("Health names a key that the node has replaced")
 			}
 		})

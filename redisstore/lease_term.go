@@ -127,8 +127,8 @@ func (l *Leadership) set(ctx context.Context, key func(string) string, was, is s
 		return "", false, err
 	}
 	l.foreign(key(l.name), "a key of another type", "no node has written this")
-	l.writer.foreign.Store(0) // no row is concerned, and the server makes changes
-	l.writer.server.refusing.Store(nil)
+	l.seen.foreign = key(l.name) + " had another type" // as the script has stored
+	l.writer.server.checkOtherType(ctx)
 	return "", false, errRepeat
 }
 

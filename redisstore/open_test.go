@@ -39,7 +39,7 @@ func TestOpen_Refused(t *testing.T) {
 		"no such database": {future.URL() + "/99", Options{}, "the server has no database 99: set a smaller number after the / of the URL"},
 		"newer format":     {future.URL(), Options{}, `the namespace cg1 has data of format "2", and this node has "1": use the same version`},
 		"odd format":       {future.URL(), Options{Namespace: "odd"}, "another program uses keys that begin with odd: set another namespace"},
-		"other type":       {future.URL(), Options{Namespace: "wrong"}, "another program uses keys that begin with wrong"},
+		"other type":       {future.URL(), Options{Namespace: "wrong"}, "the key wrong:format has another type: delete it at the server"},
 		"later placement":  {future.URL(), Options{Placement: PlaceTogether}, `and this node has "1 together"`},
 		"placement":        {future.URL(), Options{Namespace: "user", Placement: PlaceTogether}, "the rows of namespace user are placed by PlaceByUser, and this node has PlaceTogether: use the same"},
 		"old server":       {"redis://" + oldServer(t), Options{}, "older than 6.2"},
@@ -166,7 +166,7 @@ func TestSwap_Refused(t *testing.T) {
 	}{
 		"rights":     {func(r *redisServer) { r.must("ACL", "SETUSER", "default", "-set") }, "lacks rights", false},
 		"memory":     {func(r *redisServer) { r.must("CONFIG", "SET", "maxmemory", "1") }, "memory is full", false},
-		"wrong type": {func(r *redisServer) { r.must("DEL", "cg1:{u:a}:c:lobby"); r.must("SADD", "cg1:{u:a}:c:lobby", "x") }, "another program uses keys", false},
+		"wrong type": {func(r *redisServer) { r.must("DEL", "cg1:{u:a}:c:lobby"); r.must("SADD", "cg1:{u:a}:c:lobby", "x") }, "the key cg1:{u:a}:c:lobby has another type", false},
 		"replica":    {func(r *redisServer) { r.must("REPLICAOF", "127.0.0.1", fmt.Sprint(primary.Port)) }, "the server is a replica", true},
 		"replicas":   {func(r *redisServer) { r.must("CONFIG", "SET", "min-replicas-to-write", "3") }, "fewer replicas", true},
 	} {

@@ -21,10 +21,7 @@ type recorded struct {
 // beat does what Run does each second.
 func (s recorded) beat(t *testing.T) error {
 	t.Helper()
-	if err := s.registry.heartbeat(t.Context(), s.guard); err != nil {
-		return err
-	}
-	return s.number.renew(t.Context())
+	return s.registry.heartbeat(t.Context(), s.guard)
 }
 
 func (s recorded) beatTwice(t *testing.T) {
@@ -106,9 +103,14 @@ func TestRecords(t *testing.T) {
 			}
 			r.must("DEL", "cg1:policy:odd")
 			r.must("RPUSH", "cg1:policy:odd", "1")
-			wantError(t, s.SetDocument(t.Context(), "odd", nil, 0), foreignKeys)
-			if p := s.Health().Problem; !strings.Contains(p, foreignKeys) {
+			const problem = "the key cg1:policy:odd has another type: delete it at the server"
+			wantError(t, s.SetDocument(t.Context(), "odd", nil, 0), problem)
+			if p := s.Health().Problem; !strings.Contains(p, problem) {
 				t.Error(p)
+			}
+			r.must("DEL", "cg1:policy:odd")
+			if must(t, s.beat(t)); s.Health().Problem != "" {
+				t.Error(s.Health().Problem)
 			}
 		},
 		"document full": func(t *testing.T, _ *redisServer, s recorded) {
@@ -153,14 +155,15 @@ func TestRecords(t *testing.T) {
 			wantFinding(t, s.Store, "nodes", Warning, "cg1:node:")
 			r.must("DEL", "cg1:nodes")
 			r.must("SET", "cg1:nodes", "garbage")
-			s.Store.server.refusing.Store(&refusedChange{memoryFull, true, false})
+			s.Store.server.refusing.Store(&refusedChange{memoryFull, "cg1:nodes"})
 			if err := s.beat(t); err == nil || s.Health().Refusing {
 				t.Errorf("the server has stored the node's record, and refuses all changes: %v", err)
 			}
-			s.wantRefused(t, foreignKeys)
+			const problem = "the key cg1:nodes has another type: delete it at the server"
+			s.wantRefused(t, problem)
 			r.must("DEL", "cg1:nodes")
 			s.fill(true)
-			if err, h := s.beat(t), s.Health(); err == nil || !strings.Contains(h.Problem, memoryFull) || strings.Contains(h.Problem, foreignKeys) {
+			if err, h := s.beat(t), s.Health(); err == nil || !strings.Contains(h.Problem, memoryFull) || strings.Contains(h.Problem, problem) {
 				t.Errorf("the key was deleted while the memory is full: %v, %+v", err, h)
 			}
 			s.fill(false)
@@ -207,7 +210,7 @@ func TestRecords(t *testing.T) {
 			r.must("DEL", key)
 			r.must("RPUSH", key, "1")
 			s.number.lost.Store(true)
-			s.wantRefused(t, foreignKeys)
+			s.wantRefused(t, otherType(key).text)
 			r.must("DEL", key)
 			r.must("SET", key, "garbage")
 			s.beatTwice(t)
@@ -236,8 +239,9 @@ func TestRecords(t *testing.T) {
 			}
 			r.must("DEL", "cg1:epoch")
 			r.must("RPUSH", "cg1:epoch", "1")
-			s.wantRefused(t, foreignKeys)
-			wantError(t, openRefused(t, r.URL(), Options{}), foreignKeys)
+			const problem = "the key cg1:epoch has another type: delete it at the server"
+			s.wantRefused(t, problem)
+			wantError(t, openRefused(t, r.URL(), Options{}), problem)
 			r.must("DEL", "cg1:epoch")
 			must(t, s.beat(t))
 			s.guard.wantHealed(t, 4)
@@ -272,7 +276,6 @@ func TestRecords(t *testing.T) {
 		"clock foreign": func(t *testing.T, r *redisServer, s recorded) {
 			key := s.Store.server.keys.clock()
 			for _, command := range [][]string{{"RPUSH", key, "1"}, {"SET", key, "garbage"}} {
-				s.Store.server.clock.foreign.Store(0)
 				r.must(command...)
 				must(t, s.Store.server.measureOnce(t.Context()))
 				if want := "another program has written the key " + key + ": delete it at the server: the nodes store theirs again"; s.Health().Problem != want {
@@ -282,6 +285,10 @@ func TestRecords(t *testing.T) {
 					t.Errorf("%q: %+v", command, f)
 				}
 				r.must("DEL", key)
+				must(t, s.Store.server.measureOnce(t.Context()))
+				if p := s.Health().Problem; p != "" {
+					t.Errorf("afterwards: %s", p)
+				}
 			}
 		},
 		"scratch foreign": func(t *testing.T, r *redisServer, s recorded) {
@@ -290,7 +297,7 @@ func TestRecords(t *testing.T) {
 			r.must("DEL", "cg1:scratch")
 			r.must("RPUSH", "cg1:scratch", "1")
 			open(t, r.URL(), Options{})
-			wantError(t, openRefused(t, "redis://"+withIfEqual(t, r), Options{}), foreignKeys)
+			wantError(t, openRefused(t, "redis://"+withIfEqual(t, r), Options{}), "the key cg1:scratch has another type")
 		},
 		"doctor foreign": func(t *testing.T, r *redisServer, s recorded) {
 			for _, command := range [][]string{{"SET", "cg1:doctor", "garbage"}, {"RPUSH", "cg1:doctor", "1"}, {"SET", "cg1:doctor:set", "garbage"}} {
@@ -358,9 +365,13 @@ func TestRecords_Overrides(t *testing.T) {
 		"foreign": func(t *testing.T, r *redisServer, n node) {
 			r.must("DEL", "cg1:own:lobby")
 			r.must("SET", "cg1:own:lobby", "garbage")
+			const problem = "the key cg1:own:lobby has another type: delete it at the server"
 			_, err := n.UserOverrides(t.Context(), "lobby")
-			wantError(t, err, foreignKeys)
-			wantError(t, n.SetUserOverride(t.Context(), other, more), foreignKeys)
+			wantError(t, err, problem)
+			wantError(t, n.SetUserOverride(t.Context(), other, more), problem)
+			if h := n.store.Health(); !strings.Contains(h.Problem, problem) || h.Refusing {
+				t.Errorf("%+v", h)
+			}
 			if v := n.check(t, "8", n.Now()); !v.Allowed || v.Degraded {
 				t.Errorf("a user without an override: %+v", v)
 			}
@@ -373,6 +384,7 @@ func TestRecords_Overrides(t *testing.T) {
 				t.Errorf("a user with an override, afterwards: %+v", v)
 			}
 			must(t, n.SetUserOverride(t.Context(), other, more))
+			eventually(t, "the problem is over", func() bool { return n.store.Health().Problem == "" })
 		},
 		"full": func(t *testing.T, r *redisServer, n node) {
 			r.must("CONFIG", "SET", "maxmemory", "1")

@@ -19,6 +19,7 @@ import (
 // registry lists this node at the server, and holds what Run has last seen of the other nodes.
 type registry struct {
 	server  *server
+	writer  *writer
 	notices *notices
 	leases  *leases
 	number  *number
@@ -26,7 +27,7 @@ type registry struct {
 	namesake  atomic.Bool      // another live node has the same name
 	namesakes map[string]int64 // when instances with this node's name were first seen; only for Run
 
-	refusing atomic.Pointer[string] // why the server refuses to list this node; nil if it doesn't
+	unlisted atomic.Pointer[string] // why the last heartbeat has failed; nil if it hasn't
 
 	beats int // how many heartbeats there were; only for Run
 
@@ -85,8 +86,32 @@ func (r *registry) read(ctx context.Context) (found registered, err error) {
 	return found, nil
 }
 
-// heartbeat registers this node for 5 s, observes the others, and checks the epoch.
+// heartbeat finds out which problems are over, lists this node for 5 s, observes the others, checks
+// the epoch, and renews the node's number. If that fails although the server answers, Health has the
+// problem until the next heartbeat that succeeds.
 func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
+	if refused := r.server.refusing.Load(); refused != nil {
+		r.writer.tryChange(ctx, refused.key)
+	}
+	r.server.checkOtherType(ctx)
+	err := r.beat(ctx, guard)
+	if err == nil {
+		err = r.number.renew(ctx)
+	}
+	switch {
+	case err == nil:
+		r.unlisted.Store(nil)
+	case !errors.Is(err, shared.ErrAway) && !errors.Is(err, shared.ErrUnconfirmed):
+		problem := withoutPrefix(err)
+		r.unlisted.Store(&problem)
+		if r.server.refusing.Load() == nil {
+			r.writer.tryChange(ctx, r.server.keys.node(r.id())) // are swaps refused, too?
+		}
+	}
+	return err
+}
+
+func (r *registry) beat(ctx context.Context, guard shared.Guard) error {
 	ctx, cancel := withTimeout(ctx, max(r.server.options.Timeout, heartbeatEvery/2))
 	defer cancel()
 	if known := r.server.known.Load(); known.made != r.server.conns.made.Load() {
@@ -112,15 +137,11 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 	if r.server.evicting.Load() != nil || r.beats%evictionBeats == 0 && !r.server.known.Load().noInfo {
 		r.server.checkEviction(ctx)
 	}
-	if results[0].Error() == nil && !noWrites(replyCode(results[1].Error())) {
-		r.server.writes()
-	}
-	for _, result := range results {
-		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
-			return r.notListed(ctx, err)
+	for i, key := range []string{r.server.keys.node(r.id()), r.server.keys.nodes(), r.server.keys.epoch()} {
+		if err := results[i].Error(); err != nil && !rueidis.IsRedisNil(err) {
+			return r.notListed(ctx, r.server.named(ctx, err, key))
 		}
 	}
-	r.refusing.Store(nil)
 	if epoch, _ := results[2].ToString(); epoch != r.server.known.Load().epoch {
 		if err := r.server.examine(ctx); err != nil {
 			return r.notListed(ctx, err)
@@ -130,19 +151,16 @@ func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 	return r.observe(ctx, guard)
 }
 
-// notListed is the error of a heartbeat. If the server has refused it, Health has the problem until
-// the next heartbeat that succeeds. A server that makes no changes for now refuses swaps, too.
+// notListed is the error of a heartbeat.
 func (r *registry) notListed(ctx context.Context, err error) error {
-	problem, lasting := r.server.explain.problem(err)
+	_, lasting := r.server.explain.problem(err)
 	switch code := replyCode(err); {
-	case noWrites(code) || passing(code): // passing after a failed examine
-		r.refusing.Store(nil)
-		return r.server.refuse(err, false)
+	case passing(code): // after examine has tried for as long as it can
+		return r.server.changeRefused(err, r.server.keys.node(r.id()))
 	case code == "" && !lasting:
 		return r.server.unknown(ctx, err)
 	}
-	r.refusing.Store(&problem)
-	return errors.New("redisstore: " + problem)
+	return r.server.refused(err)
 }
 
 // id returns this node's ID in the list of nodes. Nodes with the same name have different IDs.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,24 +60,14 @@ func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 
 // register lists this node, each second.
 func (s *Store) register(ctx context.Context, guard shared.Guard) {
-	var last string
-	if refusing := s.server.refusing.Load(); refusing != nil {
-		last = refusing.problem // which start has logged
-	}
-	logged := map[string]int64{}
 	s.writer.replicas.misses = 0
 	for ctx.Err() == nil {
 		if s.server.breaker.away.Load() == nil {
 			s.writer.replicas.check(ctx)
-			err := s.registry.heartbeat(ctx, guard)
-			if err == nil {
-				err = s.number.renew(ctx)
+			if err := s.registry.heartbeat(ctx, guard); err != nil {
+				s.server.options.Logger.Debug("redisstore: a heartbeat has failed", "problem", withoutPrefix(err))
 			}
-			s.logLasting(logged)
-			if err == nil && last != "" {
-				s.server.options.Logger.Info("redisstore: this node is listed", "address", s.server.where)
-			}
-			last = s.logOnce(ctx, "redisstore: this node can't be listed", last, err)
+			s.logProblems()
 		}
 		if s.notices.missed.Swap(false) {
 			s.notices.changedDocument("")
@@ -94,7 +85,7 @@ func (s *Store) exchange(ctx context.Context, guard shared.Guard) {
 			return
 		}
 		if s.server.breaker.away.Load() == nil {
-			last = s.logOnce(ctx, "redisstore: the exchange has failed", last, s.exchangeOnce(ctx, guard, s.server.options.Interval/2))
+			last = s.logExchange(ctx, last, s.exchangeOnce(ctx, guard, s.server.options.Interval/2))
 		}
 	}
 }
@@ -124,21 +115,26 @@ func (s *Store) exchangeOnce(ctx context.Context, guard shared.Guard, alone time
 	return err
 }
 
-// logOnce logs an error that isn't the last one, and returns its text. An outage is logged by
-// goAway.
-func (s *Store) logOnce(ctx context.Context, message, last string, err error) string {
+// logExchange logs an error of an exchange that isn't the last one, and its end, and returns its
+// text. goAway logs an outage, and logProblems what Health says.
+func (s *Store) logExchange(ctx context.Context, last string, err error) string {
+	log := s.server.options.Logger
 	if err == nil || ctx.Err() != nil {
+		if err == nil && last != "" {
+			log.Info("redisstore: the exchange succeeds again", "address", s.server.where)
+		}
 		return ""
 	}
-	if errors.Is(err, shared.ErrAway) || errors.Is(err, shared.ErrUnconfirmed) {
-		s.server.options.Logger.Debug(message, "problem", withoutPrefix(err))
+	text := withoutPrefix(err)
+	problems, _ := s.problems()
+	switch {
+	case errors.Is(err, shared.ErrAway) || errors.Is(err, shared.ErrUnconfirmed) || slices.Contains(problems, text):
+		log.Debug("redisstore: the exchange has failed", "problem", text)
 		return last
+	case text != last:
+		log.Warn("redisstore: the exchange has failed", "problem", text)
 	}
-	if text := withoutPrefix(err); text != last {
-		s.server.options.Logger.Warn(message, "problem", text)
-		return text
-	}
-	return last
+	return text
 }
 
 // lost is the error of Run if the last exchange fails.

@@ -43,7 +43,9 @@ type server struct {
 	explain  explainer
 	evicting atomic.Pointer[string]        // says that the server evicts rows; nil if it doesn't
 	refusing atomic.Pointer[refusedChange] // the last change, if the server has refused it; otherwise nil
-	deadline atomic.Pointer[deadline]
+	// otherType is a key of another type than nodes give it; nil if none is known.
+	otherType atomic.Pointer[string]
+	deadline  atomic.Pointer[deadline]
 
 	background context.Context // ends with close
 	end        context.CancelFunc

@@ -343,8 +343,6 @@ func TestClock_StoredRecord(t *testing.T) {
 			t.Errorf("%s: the record is %q, and was %q", name, now, record)
 		}
 	}
-	a.server.clock.foreign.Store(0)
-	b.server.clock.foreign.Store(0)
 	eventually(t, "the other program is named", func() bool {
 		r.must("DEL", key)
 		r.do("RPUSH", key, "x") // fails if a node has stored the record meanwhile

@@ -23,6 +23,7 @@ type Store struct {
 	leases    *leases
 	stats     stats
 	misplaced atomic.Int64 // when misplace was called last; 0 if never
+	logged    []string     // the problems that logProblems found last
 	running   atomic.Bool
 }
 
@@ -62,9 +63,7 @@ func (s *Store) start(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", s.server.where, ctx.Err())
 	}
 	if err == nil {
-		if refusing := s.server.refusing.Load(); refusing != nil {
-			s.server.options.Logger.Warn("redisstore: the shared store makes no changes", "problem", refusing.problem)
-		}
+		s.logProblems()
 		return nil
 	}
 	problem, lasting := s.server.explain.problem(err)
@@ -90,7 +89,7 @@ func newStore(url string, opts *Options) (*Store, error) {
 	server := newServer(o, a)
 	w := &writer{server: server, replicas: replicas{server: server}}
 	s := &Store{server: server, writer: w, notices: newNotices(server), number: &number{writer: w}, leases: &leases{}}
-	s.registry = &registry{server: server, notices: s.notices, leases: s.leases, number: s.number}
+	s.registry = &registry{server: server, writer: w, notices: s.notices, leases: s.leases, number: s.number}
 	s.stats.start()
 	return s, nil
 }

@@ -138,9 +138,7 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 // misplace is the error of a swap that isn't possible on a Cluster. Health has the problem for a
 // minute. Exchanges, which swap each row alone, don't end it.
 func (s *Store) misplace(key, other string) error {
-	if s.misplaced.Swap(s.server.since()) == 0 {
-		s.server.options.Logger.Error("redisstore: messages are judged without the other nodes", "problem", s.server.options.misplaced(), "rows", []string{key, other})
-	}
+	s.misplaced.Store(s.server.since())
 	return fmt.Errorf("redisstore: %s and %s: %s", key, other, s.server.options.misplaced())
 }
 
@@ -159,10 +157,12 @@ func (s *Store) addOwn(ctx context.Context, changes []*change) []*change {
 	}
 	var adds []build
 	var of []*shared.Swap
+	var sets []string
 	for _, c := range changes {
 		for i, set := range c.sets {
 			user := c.members[i]
-			adds, of = append(adds, func(b builder) command { return b.Sadd().Key(set).Member(user).Build() }), append(of, c.swap)
+			adds = append(adds, func(b builder) command { return b.Sadd().Key(set).Member(user).Build() })
+			of, sets = append(of, c.swap), append(sets, set)
 		}
 		c.sets, c.members = nil, nil
 	}
@@ -174,7 +174,7 @@ func (s *Store) addOwn(ctx context.Context, changes []*change) []*change {
 		if err != nil {
 			swap.Err = s.server.unknown(ctx, err)
 		} else if refused := results[i].Error(); refused != nil {
-			swap.Err = s.writer.refuse(refused)
+			swap.Err = s.writer.refused(ctx, refused, sets[i])
 		}
 	}
 	return slices.DeleteFunc(changes, func(c *change) bool { return c.swap.Err != nil })

@@ -15,7 +15,6 @@ import (
 type writer struct {
 	server   *server
 	replicas replicas
-	foreign  atomic.Int64 // when a key last had another type than a row; 0 if never
 	repeated atomic.Int64 // swaps that were sent again
 }
 
@@ -109,7 +108,7 @@ func (w *writer) read(ctx context.Context, c *change, result rueidis.RedisResult
 	if c.comparesOnly() || native && c.usesSet() {
 		now, err := result.ToString()
 		if err != nil && !rueidis.IsRedisNil(err) {
-			c.err = w.refuse(err)
+			c.err = w.refused(ctx, err, c.keys...)
 			return true
 		}
 		if c.done = now == c.was[0]; !c.done {
@@ -118,7 +117,7 @@ func (w *writer) read(ctx context.Context, c *change, result rueidis.RedisResult
 	} else if c.done = err != nil; !c.done { // the script returns nil if it has made the change
 		now, err := result.AsStrSlice()
 		if err != nil || len(now) != len(c.keys) {
-			c.err = w.refuse(errors.New("the server's reply has another form than the script's"))
+			c.err = w.refused(ctx, errors.New("the server's reply has another form than the script's"), c.keys...)
 			return true
 		}
 		c.conflict(now)
@@ -146,27 +145,32 @@ func (w *writer) readError(ctx context.Context, c *change, err error, native boo
 		c.sent = c.sent || code == "" && !errors.As(err, &notMade)
 		return false
 	}
-	c.err = w.refuse(err)
+	c.err = w.refused(ctx, err, slices.Concat(c.keys, c.sets)...)
 	return true
 }
 
-// errOtherType means that a key isn't a string: no node has written it.
-var errOtherType = errors.New("a key has another type")
-
-// refuse returns the error of a change that the server refuses.
-func (w *writer) refuse(err error) error {
-	refused := w.server.refuse(err, w.server.address.kind == cluster)
+// refused returns the error of a change of these keys that the server refuses.
+func (w *writer) refused(ctx context.Context, err error, keys ...string) error {
 	if replyCode(err) != "WRONGTYPE" {
-		return refused
+		return w.server.changeRefused(err, keys[0])
 	}
-	w.foreign.Store(w.server.since())
-	return &storeError{withoutPrefix(refused), []error{errOtherType}}
+	problem, _ := w.server.explain.problem(w.server.named(ctx, err, keys...))
+	return &storeError{problem, []error{errOtherType}}
 }
 
 // accepted notes that the server makes changes, if it has made this one. A change that only
-// compares doesn't count, because a server whose memory is full makes it, too.
+// compares doesn't count, because a server whose memory is full makes it, too. On a Cluster, another
+// shard may have refused a change.
 func (w *writer) accepted(c *change) {
-	if c.done && w.server.refusing.Load() != nil && !slices.Equal(c.was, c.is) {
+	if c.done && w.server.refusing.Load() != nil && !slices.Equal(c.was, c.is) && w.server.address.kind != cluster {
+		w.server.refusing.Store(nil)
+	}
+}
+
+// tryChange makes a change in the same slot as a key, which shows whether the server refuses it.
+func (w *writer) tryChange(ctx context.Context, key string) {
+	other := w.server.keys.beside(key, w.server.instance+"."+strconv.FormatInt(w.server.since(), 10))
+	if _, done, _ := w.compareAndSet(ctx, other, "", "1", time.Second); done {
 		w.server.refusing.Store(nil)
 	}
 }
