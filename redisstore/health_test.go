@@ -68,7 +68,7 @@ func TestHealth_NotListed(t *testing.T) {
 			end := cause.begin(r)
 			eventually(t, "the problem is known", func() bool {
 				h := s.Health()
-				return (h.Refusing || !h.Up) && strings.Contains(h.Problem, cause.problem) && strings.Contains(log.String(), cause.problem)
+				return (h.Refusing || !h.Up && name == "read only") && strings.Contains(h.Problem, cause.problem) && strings.Contains(log.String(), cause.problem)
 			})
 			end()
 			eventually(t, "the problem is over", func() bool {

@@ -387,6 +387,27 @@ func TestLead_Refused(t *testing.T) {
 	}
 }
 
+// TestLead_RefusedOnCluster checks that a node whose attempt to take the lease was refused takes it
+// as soon as the lease's shard makes changes, although another shard doesn't.
+func TestLead_RefusedOnCluster(t *testing.T) {
+	t.Parallel()
+	r := startCluster(t, 1)[0]
+	lt := newLeaseTest(t, r, "redis+cluster://"+r.Addr())
+	lt.stepBoth()
+	wantFence(t, lt.a, 1)
+	r.must("CONFIG", "SET", "maxmemory", "1")
+	lt.now = lt.now.Add(2 * slowLease.expires)
+	if err := lt.b.step(t.Context(), lt.now); err == nil {
+		t.Error("the change isn't refused")
+	}
+	r.must("CONFIG", "SET", "maxmemory", "0")
+	lt.b.writer.server.refusing.Store(&refusedChange{memoryFull, "cg1:{u:7}"})
+	for range slowLease.expires / slowLease.poll {
+		lt.step(lt.b, slowLease.poll)
+	}
+	wantFence(t, lt.b, 2)
+}
+
 // foreignLeases are contents of both keys that no node has written, or that are older than what a
 // node has seen.
 var foreignLeases = map[string][2]string{

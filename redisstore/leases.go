@@ -102,8 +102,10 @@ func (l *Leadership) look(ctx context.Context, now time.Time) (lead string, free
 	s.looked, s.lead, s.led = true, lead, led
 	if !s.changed.IsZero() && now.Sub(s.changed) < l.times.expires && !s.released {
 		l.freeSince = time.Time{}
-		if refused := l.writer.server.refusing.Load(); refused != nil && l.writer.server.address.kind != cluster && s.changed != now && l.failure.Load() != nil {
-			err = errors.New(refused.problem) // taking the lease would fail again
+		server := l.writer.server
+		refused := server.refusing.Load()
+		if refused != nil && server.address.kind != cluster && s.changed != now && l.failure.Load() != nil {
+			err = errors.New(refused.problem) // taking the lease would fail again; on a Cluster, that isn't known
 		}
 		return "", false, err
 	}
