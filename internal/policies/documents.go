@@ -189,11 +189,15 @@ func (s *Shared) Run(ctx context.Context) {
 	problem := ""
 	for {
 		err := s.followAll(ctx)
-		if text := fmt.Sprint(err); err != nil && ctx.Err() == nil && text != problem {
+		text := fmt.Sprint(err)
+		switch {
+		case ctx.Err() != nil || isOutage(err):
+		case err == nil && problem != "":
+			s.log.Info("changes on other nodes are known again")
+			problem = ""
+		case err != nil && text != problem:
 			s.log.Warn("changes on other nodes aren't known", "problem", text)
 			problem = text
-		} else if err == nil {
-			problem = ""
 		}
 		select {
 		case name := <-s.store.Changes():
@@ -203,6 +207,11 @@ func (s *Shared) Run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// isOutage reports whether the store doesn't answer, which it logs itself.
+func isOutage(err error) bool {
+	return errors.Is(err, shared.ErrAway) || errors.Is(err, shared.ErrUnconfirmed)
 }
 
 // followAll looks at the documents of all known channels.
@@ -250,9 +259,9 @@ func (s *Shared) followDocument(ctx context.Context, name string) {
 		k.Changing.Unlock()
 		if err == nil {
 			delete(s.problems, name)
-		} else if text := err.Error(); ctx.Err() == nil && s.problems[name] != text {
+		} else if text := err.Error(); ctx.Err() == nil && !isOutage(err) && s.problems[name] != text {
 			s.problems[name] = text
-			s.log.Error("a change on another node can't be applied", "document", name, "error", err)
+			s.log.Error("a document of the shared store can't be applied", "document", name, "error", err)
 		}
 	}
 }

@@ -261,7 +261,8 @@ func TestShared_StoreRestored(t *testing.T) {
 	}
 }
 
-// A document that can't be read hides no other one, and is named once.
+// A document that can't be read hides no other one, and is named once. So is a problem of the store
+// that isn't an outage, and its end.
 func TestShared_UnreadableBesideOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all, nodes := newSharedNodes(t, 2)
@@ -274,6 +275,18 @@ func TestShared_UnreadableBesideOthers(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
 		if text := b.log.String(); strings.Count(text, "can't be applied") != 1 || !strings.Contains(text, "document=policy/odd") {
+			t.Error(text)
+		}
+		for _, err := range []error{policiestest.ErrAway, shared.ErrUnconfirmed, errors.New("no right"), nil} {
+			synctest.Wait()
+			if all.Err = err; isOutage(err) {
+				b.docs.Changed <- "policy/" + channel
+			}
+			time.Sleep(3 * time.Second)
+			synctest.Wait()
+		}
+		text := b.log.String()
+		if strings.Contains(text, "gone") || strings.Contains(text, shared.ErrUnconfirmed.Error()) || strings.Count(text, "WARN") != 1 || !strings.Contains(text, `aren't known" problem="no right"`) || strings.Count(text, "changes on other nodes are known again") != 1 {
 			t.Error(text)
 		}
 	})
