@@ -22,7 +22,7 @@ func (s *Store) Document(ctx context.Context, name string) (data []byte, revisio
 	if err != nil {
 		return nil, 0, err
 	}
-	return parseDocument(name, text)
+	return parseDocument(s.server.keys.policy(name), text)
 }
 
 func (s *Store) readDocument(ctx context.Context, name string) (string, error) {
@@ -33,18 +33,18 @@ func (s *Store) readDocument(ctx context.Context, name string) (string, error) {
 	return texts[0], nil
 }
 
-// parseDocument splits what is stored: the revision, a space, and the data.
-func parseDocument(name, text string) ([]byte, int64, error) {
+// parseDocument splits what is stored under a key: the revision, a space, and the data.
+func parseDocument(key, text string) ([]byte, int64, error) {
 	if text == "" {
 		return nil, 0, nil
 	}
 	if len(text) > maxDocument {
-		return nil, 0, fmt.Errorf("redisstore: the document %q has %d bytes, want %d or fewer: delete it at the server", name, len(text), maxDocument)
+		return nil, 0, fmt.Errorf("redisstore: the key %s has %d bytes, want %d or fewer: delete it at the server", key, len(text), maxDocument)
 	}
 	number, data, found := strings.Cut(text, " ")
 	revision, err := strconv.ParseInt(number, 10, 64)
 	if !found || err != nil || revision < 1 {
-		return nil, 0, fmt.Errorf("redisstore: the document %q wasn't written by this package: delete it at the server", name)
+		return nil, 0, fmt.Errorf("redisstore: the key %s wasn't written by a node: delete it at the server", key)
 	}
 	return []byte(data), revision, nil
 }
@@ -60,7 +60,7 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 	if err != nil {
 		return err
 	}
-	_, stored, err := parseDocument(name, before)
+	_, stored, err := parseDocument(s.server.keys.policy(name), before)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Store) ReadDocuments(ctx context.Context, names []string, read func(nam
 		return err
 	}
 	for i, text := range texts {
-		data, revision, unreadable := parseDocument(names[i], text)
+		data, revision, unreadable := parseDocument(s.server.keys.policy(names[i]), text)
 		if unreadable != nil {
 			err = cmp.Or(err, unreadable)
 			continue

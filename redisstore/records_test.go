@@ -91,7 +91,7 @@ func TestRecords(t *testing.T) {
 			for _, value := range []string{"garbage", "1 " + strings.Repeat("x", maxDocument)} {
 				r.must("SET", "cg1:policy:odd", value)
 				_, _, err := s.Document(t.Context(), "odd")
-				wantError(t, err, `the document "odd"`)
+				wantError(t, err, "the key cg1:policy:odd ")
 				wantError(t, err, "delete it at the server")
 				var others []string
 				err = s.ReadDocuments(t.Context(), []string{"odd", "good", "none"}, func(name string, data []byte, revision int64) {
