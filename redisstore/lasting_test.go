@@ -180,6 +180,28 @@ func TestReplicas_Missing(t *testing.T) {
 	wantFinding(t, s, "replicas", OK, "")
 }
 
+// TestReplicas_NoRight checks that a missing right to WAIT is named, by a swap and by a heartbeat,
+// until it is granted.
+func TestReplicas_NoRight(t *testing.T) {
+	t.Parallel()
+	first, _ := startPair(t)
+	first.must("ACL", "SETUSER", "default", "-wait")
+	s := open(t, first.URL(), Options{Replicas: 1})
+	want := first.Addr() + `: the user "" lacks the right +wait, which Options.Replicas needs: grant it, or set Options.Replicas to 0`
+	check(t, s, one("a", "", "1"), true)
+	if p := s.Health().Problem; p != want {
+		t.Errorf("%s, want %s", p, want)
+	}
+	s.writer.replicas.few.Store(nil)
+	s.writer.replicas.check(t.Context())
+	if p := s.Health().Problem; p != want || s.writer.replicas.awaited() {
+		t.Errorf("%s, want %s; swaps wait: %t", p, want, s.writer.replicas.awaited())
+	}
+	wantFinding(t, s, "replicas", Problem, want)
+	first.must("ACL", "SETUSER", "default", "+wait")
+	eventually(t, "the replica confirms", func() bool { s.writer.replicas.check(t.Context()); return s.Health().Problem == "" })
+}
+
 // TestHealth_OtherType checks that a key of another type is named, also if a swap has several keys
 // and after other swaps, until a heartbeat finds that it was deleted. Other swaps aren't refused.
 func TestHealth_OtherType(t *testing.T) {

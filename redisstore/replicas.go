@@ -2,9 +2,12 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 const (
@@ -15,10 +18,10 @@ const (
 	lastingMisses = 3
 )
 
-// confirmations is how many replicas confirm writes, if they are too few.
+// confirmations says that too few replicas confirm writes, or that this isn't known.
 type confirmations struct {
-	confirmed int64
-	lasting   bool // several heartbeats have found that
+	problem string
+	lasting bool // several heartbeats have found that
 }
 
 // replicas knows whether enough replicas confirm writes.
@@ -28,14 +31,27 @@ type replicas struct {
 	misses int                           // how many times in a row check has found too few; only for Run
 }
 
-// note notes how many replicas have confirmed a swap.
-func (r *replicas) note(confirmed int64) {
+// note notes how many replicas have confirmed a swap, or why that isn't known.
+func (r *replicas) note(confirmed int64, err error) {
 	switch known := r.few.Load(); {
 	case confirmed >= int64(r.server.options.Replicas):
 		r.few.Store(nil)
 	case known == nil || !known.lasting:
-		r.few.Store(&confirmations{confirmed: confirmed})
+		r.few.Store(&confirmations{problem: r.describe(confirmed, err)})
 	}
+}
+
+// describe says that too few replicas confirm swaps, or why that isn't known.
+func (r *replicas) describe(confirmed int64, err error) string {
+	option := r.server.options.nameOf("Replicas")
+	switch code := replyCode(err); {
+	case code == "NOPERM":
+		return fmt.Sprintf("%s: the user %q lacks the right +wait, which %s needs: grant it, or set %s to 0", r.server.where, r.server.options.Username, option, option)
+	case code != "":
+		problem, _ := r.server.explain.problem(err)
+		return problem
+	}
+	return fmt.Sprintf("%d of %d replicas confirm swaps: connect replicas, or lower %s", confirmed, r.server.options.Replicas, option)
 }
 
 // awaited reports whether swaps wait for the replicas. A server without enough of them makes each
@@ -52,7 +68,7 @@ func (r *replicas) check(ctx context.Context) {
 		return
 	}
 	confirmed, err := r.count(ctx)
-	if err != nil {
+	if errors.Is(err, shared.ErrAway) {
 		r.server.options.Logger.Debug("redisstore: the replicas weren't checked", "problem", withoutPrefix(err))
 		return
 	}
@@ -61,12 +77,17 @@ func (r *replicas) check(ctx context.Context) {
 		r.misses = 0
 		return
 	}
-	if r.misses++; r.misses >= lastingMisses {
-		r.few.Store(&confirmations{confirmed, true})
+	problem := r.describe(confirmed, nil)
+	if err != nil {
+		problem = withoutPrefix(err)
+	}
+	if r.misses++; r.misses >= lastingMisses || err != nil {
+		r.few.Store(&confirmations{problem, true})
 	}
 }
 
-// count makes a write, and returns how many replicas confirm it.
+// count makes a write, and returns how many replicas confirm it. An error that doesn't wrap
+// shared.ErrAway is the server's.
 func (r *replicas) count(ctx context.Context) (confirmed int64, err error) {
 	ctx, cancel := withTimeout(ctx, r.server.options.connectTimeout())
 	defer cancel()
@@ -81,16 +102,15 @@ func (r *replicas) count(ctx context.Context) (confirmed int64, err error) {
 		return 0, r.server.unknown(ctx, err)
 	}
 	if confirmed, err = results[1].AsInt64(); err != nil {
-		return 0, r.server.refused(err)
+		return 0, errors.New("redisstore: " + r.describe(0, err))
 	}
 	return confirmed, nil
 }
 
 // problem says that too few replicas confirm swaps; empty if enough do.
 func (r *replicas) problem() string {
-	known := r.few.Load()
-	if known == nil {
-		return ""
+	if known := r.few.Load(); known != nil {
+		return known.problem
 	}
-	return fmt.Sprintf("%d of %d replicas confirm swaps: connect replicas, or lower %s", known.confirmed, r.server.options.Replicas, r.server.options.nameOf("Replicas"))
+	return ""
 }

@@ -93,8 +93,7 @@ func (w *writer) attempt(ctx context.Context, pending []*change) (answered bool)
 		answered = w.read(ctx, c, results[i], native) || answered
 	}
 	if waits {
-		confirmed, _ := results[len(pending)].AsInt64() // 0 if there is no answer
-		w.replicas.note(confirmed)
+		w.replicas.note(results[len(pending)].AsInt64())
 	}
 	return answered
 }
