@@ -192,7 +192,7 @@ func (r *registry) compareServers(guard shared.Guard) {
 	if !r.server.restarted() {
 		return
 	}
-	r.server.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", r.server.where)
+	r.server.options.Logger.Warn("redisstore: the server has restarted, or its data was lost or replaced: this node gives back the rows that it remembers", "address", r.server.where)
 	r.number.lost.Store(true)
 	r.notices.invalidateAll(guard)
 	guard.Heal()

@@ -109,7 +109,7 @@ func TestRegistry_Restart(t *testing.T) {
 		if restarted {
 			restarts++
 		}
-		warnings := strings.Count(log.String(), "has restarted or was replaced")
+		warnings := strings.Count(log.String(), "this node gives back the rows that it remembers")
 		if warnings != restarts {
 			t.Errorf("%s: %d warnings, want %d", what, warnings, restarts)
 		}
