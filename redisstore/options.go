@@ -66,7 +66,7 @@ type Options struct {
 	// find the right Placement. Errors, logs, Health.Problem and Findings then name what to change
 	// in these words. Nil means the names of this package.
 	NameOf func(name string) string
-	// Logger receives outages and their end. Nil means slog.Default().
+	// Logger receives outages and the problems of Health, and their end. Nil means slog.Default().
 	Logger *slog.Logger
 }
 

@@ -67,6 +67,8 @@ func (s *server) checkOtherType(ctx context.Context) {
 	if key == nil {
 		return
 	}
+	ctx, cancel := withTimeout(ctx, s.options.Timeout)
+	defer cancel()
 	results, err := s.request(ctx, s.touch(*key))
 	if err == nil && (results[0].Error() == nil || rueidis.IsRedisNil(results[0].Error())) {
 		s.otherType.CompareAndSwap(key, nil)
