@@ -44,18 +44,33 @@ type Finding struct {
 }
 
 // Diagnose checks the server and the connection, for an operator. It takes about as long as 150
-// round trips, and uses separate keys. If the server can't be reached, the only Finding says so.
+// round trips, and uses separate keys. A Problem that lets later checks fail too, such as a server
+// that can't be reached, is the last Finding.
 func (s *Store) Diagnose(ctx context.Context) []Finding {
 	d := diagnosis{s.server, s.writer, s.registry}
 	findings := []Finding{d.findReachable(ctx)}
 	if findings[0].Level == Problem {
 		return findings
 	}
-	findings = append(findings, d.findEncryption(), d.findVersion(), d.findRights(ctx))
+	findings = append(findings, d.findEncryption(), d.findVersion(), d.findClock())
 	findings = append(findings, d.findServerSettings(ctx)...)
+	for _, find := range []func(context.Context) Finding{d.findRights, d.findLatency} {
+		f := find(ctx)
+		if findings = append(findings, f); f.Level == Problem {
+			return findings
+		}
+	}
 	findings = append(findings, d.findReplicas(ctx)...)
-	findings = append(findings, d.findLatency(ctx), d.findClock())
 	return append(findings, d.findNodes(ctx)...)
+}
+
+// failed is the Finding of a check that failed. A problem ends with its fix.
+func failed(level Level, name, problem string) Finding {
+	f := Finding{level, name, problem, "try again in some seconds"}
+	if at := strings.LastIndex(problem, ": "); at >= 0 {
+		f.Text, f.Fix = problem[:at], problem[at+2:]
+	}
+	return f
 }
 
 // diagnosis makes the findings of Diagnose.
@@ -73,10 +88,10 @@ func (d *diagnosis) findReachable(ctx context.Context) Finding {
 		return Finding{Name: "reachable", Text: d.server.where + " answers"}
 	}
 	if out := d.server.breaker.away.Load(); out != nil && d.server.client.Load() == nil {
-		return Finding{Problem, "reachable", out.problem, "start the server, and check the URL and the firewall"}
+		return failed(Problem, "reachable", out.problem)
 	}
 	problem, _ := d.server.explain.problem(err)
-	return Finding{Problem, "reachable", problem, "start the server, and check the URL, the password and the firewall"}
+	return failed(Problem, "reachable", problem)
 }
 
 func (d *diagnosis) pingNow(ctx context.Context) error {
@@ -121,12 +136,15 @@ func (d *diagnosis) findVersion() Finding {
 
 // findRights tries all commands on a separate key.
 func (d *diagnosis) findRights(ctx context.Context) Finding {
+	ctx, cancel := withTimeout(ctx, d.server.options.listTimeout())
+	defer cancel()
 	key := d.server.keys.doctor()
 	set := key + ":set"
-	trials := []struct {
+	type trial struct {
 		right string
 		build build
-	}{
+	}
+	trials := []trial{
 		{"set", func(b builder) command { return b.Set().Key(key).Value("1").Px(time.Minute).Build() }},
 		{"get", func(b builder) command { return b.Get().Key(key).Build() }},
 		{"mget", func(b builder) command { return b.Mget().Key(key).Build() }},
@@ -143,11 +161,15 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 			return b.Publish().Channel(d.server.keys.changes()).Message("row - - " + d.server.instance).Build()
 		}},
 	}
+	if d.server.options.Replicas > 0 {
+		trials = append(trials, trial{"wait", func(b builder) command { return b.Wait().Numreplicas(0).Timeout(1).Build() }})
+	}
 	var missing []string
 	for _, trial := range trials {
 		results, err := d.server.requestAnyway(ctx, trial.build)
 		if err != nil {
-			return Finding{Problem, "rights", "the check wasn't completed: " + err.Error(), "run it again"}
+			problem, _ := d.server.explain.problem(err)
+			return failed(Problem, "rights", problem)
 		}
 		if replyCode(results[0].Error()) == "NOPERM" {
 			missing = append(missing, "+"+trial.right)
@@ -155,8 +177,9 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return Finding{Problem, "rights", fmt.Sprintf("the user %q lacks rights: %s", d.server.options.Username, strings.Join(missing, " ")),
-			fmt.Sprintf("ACL SETUSER %s %s ~%s:* &%s:*", cmp.Or(d.server.options.Username, "default"), strings.Join(missing, " "), d.server.options.Namespace, d.server.options.Namespace)}
+		user := cmp.Or(d.server.options.Username, "default")
+		return Finding{Problem, "rights", fmt.Sprintf("the user %q lacks rights: %s", user, strings.Join(missing, " ")),
+			fmt.Sprintf("ACL SETUSER %s %s ~%s:* &%s:*", user, strings.Join(missing, " "), d.server.options.Namespace, d.server.options.Namespace)}
 	}
 	return Finding{Name: "rights", Text: "all commands are permitted"}
 }
@@ -167,7 +190,7 @@ func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 	defer cancel()
 	found, err := d.registry.read(ctx)
 	if err != nil {
-		return []Finding{{Problem, "nodes", withoutPrefix(err), "run it again"}}
+		return []Finding{failed(Problem, "nodes", withoutPrefix(err))}
 	}
 	var findings []Finding
 	for _, key := range found.unreadable {

@@ -14,6 +14,8 @@ const diagnoseSwaps = 100
 
 // findServerSettings reads INFO, which the user may have no right to.
 func (d *diagnosis) findServerSettings(ctx context.Context) []Finding {
+	ctx, cancel := withTimeout(ctx, d.server.options.listTimeout())
+	defer cancel()
 	results, err := d.server.requestAnyway(ctx,
 		func(b builder) command { return b.Info().Section("memory").Build() },
 		func(b builder) command { return b.Info().Section("persistence").Build() })
@@ -26,7 +28,7 @@ func (d *diagnosis) findServerSettings(ctx context.Context) []Finding {
 	}
 	if err != nil && replyCode(err) != "NOPERM" {
 		problem, _ := d.server.explain.problem(err)
-		return []Finding{{Warning, "eviction", "eviction and persistence weren't checked: " + problem, "run it again"}}
+		return []Finding{failed(Warning, "eviction", "eviction and persistence weren't checked: "+problem)}
 	}
 	if err != nil {
 		return []Finding{{Warning, "eviction", "the user has no right to INFO, so eviction and persistence aren't checked", "ACL SETUSER … +info, or set maxmemory-policy to noeviction"}}
@@ -69,7 +71,7 @@ func (d *diagnosis) findReplicas(ctx context.Context) []Finding {
 	f := Finding{Name: "replicas", Text: fmt.Sprintf("%d confirm swaps, as %s requires", d.server.options.Replicas, option)}
 	switch confirmed, err := d.writer.replicas.count(ctx); {
 	case err != nil:
-		f = Finding{Problem, f.Name, withoutPrefix(err), "grant the user +wait, or set " + option + " to 0"}
+		f = failed(Problem, f.Name, withoutPrefix(err))
 	case confirmed < int64(d.server.options.Replicas):
 		f = Finding{Warning, f.Name, fmt.Sprintf("%d of %d replicas confirm swaps, so a failover can lose more", confirmed, d.server.options.Replicas), "connect replicas, or lower " + option}
 	}
@@ -85,7 +87,7 @@ func (d *diagnosis) findLatency(ctx context.Context) Finding {
 		is := fmt.Sprintf("%s %d", d.server.instance, i)
 		stored, done, err := d.writer.compareAndSet(ctx, key, was, is, time.Minute)
 		if err != nil {
-			return Finding{Problem, "latency", withoutPrefix(err), "check the network and the server's load"}
+			return failed(Problem, "changes", withoutPrefix(err))
 		}
 		trips = append(trips, time.Since(began))
 		if was = is; !done {

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -76,7 +77,7 @@ func noWrites(code string) bool { return code == "OOM" || code == "MISCONF" }
 
 // reply says in a sentence what a reply means and what to do. It returns false if the reply
 // needs no other words than its own.
-func (e *explainer) reply(code string) (sentence string, ok bool) {
+func (e *explainer) reply(code, text string) (sentence string, ok bool) {
 	if e.address.kind == sentinel && !e.pastSentinels.Load() {
 		switch code {
 		case "WRONGPASS":
@@ -88,20 +89,33 @@ func (e *explainer) reply(code string) (sentence string, ok bool) {
 	sentence, ok = map[string]string{
 		"WRONGPASS":   "the user name or password is wrong: correct " + e.options.nameOf("Password") + ", or " + e.options.nameOf("Username"),
 		"NOAUTH":      "the server asks for a password: set " + e.options.nameOf("Password"),
-		"NOPERM":      fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", e.options.Username),
+		"NOPERM":      fmt.Sprintf("the user %q lacks rights%s: grant those that docs/scaling.md lists under TLS and rights", cmp.Or(e.options.Username, "default"), lacking(text)),
 		"OOM":         "the server's memory is full: raise maxmemory",
 		"READONLY":    "the server is a replica: name the primary, or use redis+sentinel://",
 		"WRONGTYPE":   "a key has another type: delete it at the server",
-		"LOADING":     "the server is still loading its data",
+		"LOADING":     "the server is still loading its data: wait, it answers by itself",
 		"MOVED":       partOfCluster,
 		"CROSSSLOT":   partOfCluster,
-		"CLUSTERDOWN": "the Cluster is down: not all slots are served",
+		"CLUSTERDOWN": "the Cluster is down, because not all slots are served: start its missing servers",
 		"MISCONF":     "the server can't save its data and refuses writes: see its log",
-		"NOREPLICAS":  "the server has fewer replicas than min-replicas-to-write",
+		"NOREPLICAS":  "the server has fewer replicas than min-replicas-to-write: connect replicas, or lower it",
 		"BUSY":        "a script keeps the server busy: end it with SCRIPT KILL",
-		"MASTERDOWN":  "the server is a replica that has lost its primary",
+		"MASTERDOWN":  "the server is a replica that has lost its primary: start the primary",
 	}[code]
 	return sentence, ok
+}
+
+// lacking returns what a user may not do, in the words of a NOPERM reply, such as
+// " to run the 'get' command".
+// It is empty if the reply doesn't tell.
+func lacking(text string) string {
+	for _, before := range []string{"ermissions to ", "script can't "} { // of Redis 6.2 to 8; of 7.0 in a script
+		if _, what, ok := strings.Cut(text, before); ok {
+			what, _, _ = strings.Cut(what, " script:")
+			return " to " + printable(what)
+		}
+	}
+	return ""
 }
 
 const partOfCluster = "the server is part of a Cluster: write redis+cluster://"
@@ -125,7 +139,7 @@ func (e *explainer) problem(err error) (line string, lasting bool) {
 		return ours.text, false
 	}
 	code := replyCode(err)
-	sentence, known := e.reply(code)
+	sentence, known := e.reply(code, fmt.Sprint(err))
 	switch {
 	case errors.As(err, &refused):
 		line, lasting = refused.text, true
@@ -133,8 +147,10 @@ func (e *explainer) problem(err error) (line string, lasting bool) {
 		line, lasting = sentence, slices.Contains(misconfigured, code)
 	case code != "" && strings.Contains(err.Error(), "DB index"):
 		line, lasting = fmt.Sprintf("the server has no database %d: set a smaller number after the / of the URL", e.address.database), true
+	case e.address.kind == sentinel && strings.Contains(strings.ToLower(err.Error()), "unknown command 'sentinel'"):
+		line, lasting = "the server isn't a Sentinel: write redis://, or the host and port of a Sentinel", true
 	case code != "":
-		line = "the server refuses: " + printable(e.withoutPasswords(err.Error()))
+		line = "the server refuses: " + printable(e.withoutPasswords(err.Error())) + ": look this reply up in the server's documentation"
 	case errors.As(err, &certificate):
 		line, lasting = fmt.Sprintf("the server's certificate isn't accepted (%v): set %s", certificate.Err, e.options.nameOf("TLS.RootCAs")), true
 	case errors.As(err, &alert) && alert.Op == "remote error":

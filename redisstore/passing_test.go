@@ -114,11 +114,11 @@ func (m *memoryServer) start(t *testing.T) node {
 // degraded, and a second after its end nobody is.
 func TestOpen_Passing(t *testing.T) {
 	for reply, problem := range map[string]string{
-		"LOADING Redis is loading the dataset in memory":                              "the server is still loading its data",
+		"LOADING Redis is loading the dataset in memory":                              "the server is still loading its data: wait, it answers by itself",
 		"READONLY You can't write against a read only replica.":                       "the server is a replica: name the primary, or use redis+sentinel://",
-		"NOREPLICAS Not enough good replicas to write.":                               "the server has fewer replicas than min-replicas-to-write",
-		"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is 'no'.":   "the server is a replica that has lost its primary",
-		"CLUSTERDOWN The cluster is down":                                             "the Cluster is down: not all slots are served",
+		"NOREPLICAS Not enough good replicas to write.":                               "the server has fewer replicas than min-replicas-to-write: connect replicas, or lower it",
+		"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is 'no'.":   "the server is a replica that has lost its primary: start the primary",
+		"CLUSTERDOWN The cluster is down":                                             "the Cluster is down, because not all slots are served: start its missing servers",
 		"BUSY Redis is busy running a script. You can only call SCRIPT KILL.":         "a script keeps the server busy: end it with SCRIPT KILL",
 		"TRYAGAIN Multiple keys request during rehashing of slot":                     "the server refuses: TRYAGAIN",
 		"ERR max number of clients reached":                                           "the server refuses: max number of clients reached",
@@ -133,6 +133,9 @@ func TestOpen_Passing(t *testing.T) {
 				for _, state := range []string{"at the start", "later"} {
 					if h := n.store.Health(); h.Up && !h.Refusing || !strings.Contains(h.Problem, problem) {
 						t.Errorf("%s: %+v, want %s", state, h, problem)
+					}
+					if list := problems(t, n.store); len(list) != 1 || !strings.HasSuffix(problem, list[0].Fix) && !strings.Contains(list[0].Fix, "documentation") {
+						t.Errorf("%s: the problems are %+v, want one with the fix of %s", state, list, problem)
 					}
 					for _, user := range []string{"7", "8"} {
 						if v := n.check(t, user, time.Time{}); !v.Degraded || !v.Allowed {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
@@ -104,6 +106,10 @@ func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 		return []Finding{noteFinding("not asked for its problems: %v", err)}
 	}
 	for _, text := range s.Problems {
+		if slices.ContainsFunc(d.sharedProblems, func(known string) bool { return strings.Contains(text, known) }) {
+			list = append(list, okFinding("the running chatguard says the same of the shared store"))
+			continue
+		}
 		list = append(list, problem("correct that; `chatguard status` shows whether it is over", "the running chatguard says: %s", text))
 	}
 	if len(list) == 0 {

@@ -52,6 +52,8 @@ type Doctor struct {
 	helix *helix.Client
 	// accounts are the accounts of existing channels; nil until Twitch has answered.
 	accounts []channel
+	// sharedProblems are the problems that checkShared has found, each with its fix.
+	sharedProblems []string
 }
 
 // New returns a Doctor for a configuration. A nil dial means the machine's network.
@@ -106,13 +108,11 @@ func (d *Doctor) checks() []check {
 		{"memory", d.checkMemory},
 		{"environment", d.checkEnvironment},
 		{"database", d.checkDatabase},
-		{"process", d.checkProcess},
-		{"zone", d.checkZones},
-		{"dashboard", d.checkDashboard},
 	}
 	if d.cfg.Shared.Mode != config.ShareOff {
 		here = append(here, check{"shared store", d.checkShared})
 	}
+	here = append(here, check{"process", d.checkProcess}, check{"zone", d.checkZones}, check{"dashboard", d.checkDashboard})
 	if len(d.cfg.Twitch.Channels) == 0 {
 		return here
 	}
