@@ -18,10 +18,10 @@ import (
 // The moderators of a chat server with several nodes see the nodes, and whether Redis answers.
 // Here nothing listens on the port, so the node starts without Redis, and the page says so.
 func ExampleOptions_nodes() {
-	err := showNodes("redis://127.0.0.1:1", func(board http.Handler) {
+	err := showNodes("redis://127.0.0.1:1", func(ctx context.Context, board http.Handler) {
 		server := httptest.NewServer(http.StripPrefix("/moderate", board))
 		defer server.Close()
-		fmt.Println(visit(server.URL+"/moderate/api/v1/nodes", "0b8c1f"))
+		fmt.Println(visit(ctx, server.URL+"/moderate/api/v1/nodes", "0b8c1f"))
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -31,7 +31,7 @@ func ExampleOptions_nodes() {
 }
 
 // showNodes serves the dashboard of a node that shares limits over the server at url.
-func showNodes(url string, serve func(http.Handler)) error {
+func showNodes(url string, serve func(context.Context, http.Handler)) error {
 	ctx := context.Background()
 	logger := slog.New(slog.DiscardHandler)
 	// If Redis doesn't answer, the node starts without it.
@@ -49,9 +49,12 @@ func showNodes(url string, serve func(http.Handler)) error {
 	}
 	background, stop := context.WithCancel(ctx)
 	shown, shared := make(chan error, 1), make(chan error, 1)
-	go func() { shown <- board.Run(background) }()
+	go func() {
+		defer stop()
+		shown <- board.Run(background)
+	}()
 	go func() { shared <- store.Run(background, guard) }()
-	serve(board)
+	serve(background, board)
 	stop()
 	return errors.Join(<-shown, ignoreAway(<-shared), store.Close())
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
@@ -50,11 +49,14 @@ func Example() {
 	server := httptest.NewServer(mux)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- board.Run(ctx) }()
+	go func() {
+		defer stop()
+		done <- board.Run(ctx)
+	}()
 
-	fmt.Println(visit(server.URL+"/moderate/", ""))
-	fmt.Println(visit(server.URL+"/moderate/readyz", ""))
-	fmt.Println(visit(server.URL+"/moderate/readyz", "0b8c1f"))
+	fmt.Println(visit(ctx, server.URL+"/moderate/", ""))
+	fmt.Println(visit(ctx, server.URL+"/moderate/readyz", ""))
+	fmt.Println(visit(ctx, server.URL+"/moderate/readyz", "0b8c1f"))
 
 	server.Close()
 	stop()
@@ -66,9 +68,9 @@ func Example() {
 	// <nil>
 }
 
-// visit returns the server's answer to a visitor.
-func visit(address, session string) string {
-	r, err := http.NewRequest("GET", address, nil)
+// visit returns the server's answer to a visitor. Its context ends when the dashboard's Run ends.
+func visit(ctx context.Context, address, session string) string {
+	r, err := http.NewRequestWithContext(ctx, "GET", address, nil)
 	if err != nil {
 		return err.Error()
 	}
@@ -76,7 +78,6 @@ func visit(address, session string) string {
 	answer, err := http.DefaultClient.Do(r)
 	for err == nil && answer.StatusCode == http.StatusServiceUnavailable { // Run is only just beginning
 		answer.Body.Close()
-		time.Sleep(time.Millisecond)
 		answer, err = http.DefaultClient.Do(r)
 	}
 	if err != nil {
