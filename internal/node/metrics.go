@@ -14,16 +14,20 @@ func (n *Node) registerMetrics(set *metrics.Set) {
 	health := func(value func(shared.Health) float64) func() float64 {
 		return func() float64 { return value(n.store.Health()) }
 	}
+	whether := func(is func(shared.Health) bool) func() float64 {
+		return health(func(h shared.Health) float64 {
+			if is(h) {
+				return 1
+			}
+			return 0
+		})
+	}
 	sharing := func(value func(shared.Counts) int64) func() float64 {
 		return func() float64 { return float64(value(n.guard.Shared().Counts())) }
 	}
 	for name, value := range map[string]func() float64{
-		"chatguard_shared_up": health(func(h shared.Health) float64 {
-			if h.Up {
-				return 1
-			}
-			return 0
-		}),
+		"chatguard_shared_up":                             whether(func(h shared.Health) bool { return h.Up }),
+		"chatguard_shared_refusing":                       whether(func(h shared.Health) bool { return h.Refusing }),
 		"chatguard_shared_nodes":                          health(func(h shared.Health) float64 { return float64(h.Nodes) }),
 		"chatguard_shared_round_trip_seconds":             health(func(h shared.Health) float64 { return h.RoundTrip.Seconds() }),
 		"chatguard_shared_clock_offset_seconds":           health(func(h shared.Health) float64 { return h.Offset.Seconds() }),

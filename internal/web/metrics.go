@@ -66,6 +66,7 @@ var families = map[string]family{
 	"chatguard_webhook_waiting_deliveries":        {"gauge", "Deliveries that wait to be sent to webhooks."},
 	"chatguard_webhook_dead_letters":              {"gauge", "Deliveries to webhooks that were given up and are kept."},
 	"chatguard_shared_up":                         {"gauge", "Whether the shared store answers."},
+	"chatguard_shared_refusing":                   {"gauge", "Whether the shared store answers, but refuses changes."},
 	"chatguard_shared_nodes":                      {"gauge", "Live nodes that share limits, with this one."},
 	"chatguard_shared_round_trip_seconds":         {"gauge", "Fastest recent round trip to the shared store."},
 	"chatguard_shared_clock_offset_seconds":       {"gauge", "The shared store's clock minus this machine's."},
