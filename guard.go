@@ -36,7 +36,7 @@ type Options struct {
 	// back.
 	//
 	// Reset, Grant and other changes of users also wait for the store. They return shared.ErrAway
-	// if it doesn't answer, shared.ErrUnconfirmed if only its reply is lost, and the store's error
+	// if it doesn't answer, shared.ErrUnconfirmed if only its reply is lost, and shared.ErrRefused
 	// if it refuses. If their context ends first, the error wraps the context's. The change may
 	// then have been made only if the error wraps shared.ErrUnconfirmed, too. Without Shared, no
 	// method but Wait looks at its context, because the Guard only accesses memory.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // errNotSent means that a call wasn't sent: its context ended while it waited for its turn, there
@@ -206,13 +208,13 @@ type refusedChange struct {
 func (s *server) changeRefused(err error, key string) error {
 	problem, _ := s.explain.problem(err)
 	s.refusing.Store(&refusedChange{problem, key})
-	return errors.New("redisstore: " + problem)
+	return &storeError{problem, []error{shared.ErrRefused}}
 }
 
 // refused returns the error for a command that the server refuses.
 func (s *server) refused(err error) error {
 	problem, _ := s.explain.problem(err)
-	return errors.New("redisstore: " + problem)
+	return &storeError{problem, []error{shared.ErrRefused}}
 }
 
 // unknown returns the error for a call without an outcome.

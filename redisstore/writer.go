@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // writer makes changes at the server.
@@ -154,7 +156,7 @@ func (w *writer) refused(ctx context.Context, err error, keys ...string) error {
 		return w.server.changeRefused(err, keys[0])
 	}
 	problem, _ := w.server.explain.problem(w.server.named(ctx, err, keys...))
-	return &storeError{problem, []error{errOtherType}}
+	return &storeError{problem, []error{errOtherType, shared.ErrRefused}}
 }
 
 // accepted notes that the server makes changes, if it has made this one. A change that only

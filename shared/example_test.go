@@ -37,7 +37,7 @@ func (l *lockedRows) Swap(_ context.Context, swaps []*shared.Swap) {
 
 func (l *lockedRows) swap(s *shared.Swap) {
 	if l.full {
-		s.Err, s.Unknown = fmt.Errorf("%w (it is full)", shared.ErrAway), false // nothing was written
+		s.Err, s.Unknown = fmt.Errorf("%w (it is full)", shared.ErrRefused), false // nothing was written
 		return
 	}
 	same := true
@@ -107,7 +107,7 @@ func ExampleStore() {
 	v, err = first.Check(ctx, m)
 	fmt.Println(v.Allowed, v.Degraded, err)
 	err = first.Reset(ctx, m.Key())
-	fmt.Println(errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed))
+	fmt.Println(errors.Is(err, shared.ErrRefused), errors.Is(err, shared.ErrUnconfirmed))
 	store.full = false
 	first.Shared().Heal()                     // the store may have lost rows
 	store.now = store.now.Add(time.Second)    // meanwhile, nodes give these back

@@ -14,6 +14,10 @@ import (
 // ErrAway means that the store doesn't answer. Nothing was changed.
 var ErrAway = errors.New("chatguard: the shared store doesn't answer: try again when it is back")
 
+// ErrRefused means that the store answers, but refuses, for example because its memory is full.
+// Nothing was changed.
+var ErrRefused = errors.New("chatguard: the shared store refuses: see its problem")
+
 // ErrUnconfirmed means that the store's reply to a change was lost, and that the change may have
 // been made. A caller that repeats a grant without looking may grant twice.
 var ErrUnconfirmed = errors.New("chatguard: the shared store's reply was lost: the change may have been made, so look before you repeat it")
@@ -59,7 +63,8 @@ type Swap struct {
 	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
 	// nil, at least one row was different, and nothing is replaced.
 	Done bool
-	// Err means that the store has refused, or has not answered; see ErrAway. Done is then false.
+	// Err means that the store has refused, or has not answered; see ErrRefused and ErrAway. Done is
+	// then false.
 	Err error
 	// Unknown means that it isn't known whether the rows were replaced, because a reply was lost.
 	// If Err is nil, Now shows that another node has changed the rows since.

@@ -35,7 +35,8 @@ offline, the store failed or had an unreadable row. pending counts the users' ro
 With --json, these are counts.from_memory, counts.offline and counts.unreadable, and counts.pending; messages is
 messages_per_second.
 
-If nodes have different policies or modes, or the same name, a line says so; with --json on standard error.`,
+If nodes have different policies or modes, or the same name, or if the store refuses changes, so that it can't list all
+nodes, a line says so; with --json on standard error.`,
 		Example: `  chatguard nodes
   chatguard nodes --json`,
 		Args: noArguments,
@@ -45,11 +46,15 @@ If nodes have different policies or modes, or the same name, a line says so; wit
 				if err != nil {
 					return err
 				}
+				health := store.Health()
 				if asJSON {
 					err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"nodes": append([]shared.Node{}, nodes...)})
-					return errors.Join(err, printDisagreements(cmd.ErrOrStderr(), nodes))
+					return errors.Join(err, printDisagreements(cmd.ErrOrStderr(), nodes, health))
 				}
-				return errors.Join(printNodes(cmd.OutOrStdout(), nodes), printDisagreements(cmd.OutOrStdout(), nodes))
+				if len(nodes) > 0 || !health.Refusing {
+					err = printNodes(cmd.OutOrStdout(), nodes)
+				}
+				return errors.Join(err, printDisagreements(cmd.OutOrStdout(), nodes, health))
 			})
 		},
 	}
@@ -73,9 +78,14 @@ func printNodes(out io.Writer, nodes []shared.Node) error {
 	return table.Flush()
 }
 
-// printDisagreements prints a line for each way in which nodes don't fit together.
-func printDisagreements(out io.Writer, nodes []shared.Node) error {
-	for _, line := range disagreements(nodes) {
+// printDisagreements prints a line for each way in which nodes don't fit together, and one if the
+// store can't list them.
+func printDisagreements(out io.Writer, nodes []shared.Node, health shared.Health) error {
+	lines := disagreements(nodes)
+	if health.Refusing {
+		lines = append(lines, "The store refuses changes, so nodes that run aren't listed: "+health.Problem)
+	}
+	for _, line := range lines {
 		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err
 		}

@@ -220,7 +220,7 @@ func TestDisagreements(t *testing.T) {
 			t.Errorf("%v: got %q, want %q", c.nodes, got, c.want)
 		}
 		var table, below strings.Builder
-		if err := errors.Join(printNodes(&table, c.nodes), printDisagreements(&below, c.nodes)); err != nil || strings.Count(below.String(), "\n") != len(c.want) {
+		if err := errors.Join(printNodes(&table, c.nodes), printDisagreements(&below, c.nodes, shared.Health{})); err != nil || strings.Count(below.String(), "\n") != len(c.want) {
 			t.Errorf("%v, %q", err, below.String())
 		}
 	}

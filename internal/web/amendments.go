@@ -180,7 +180,9 @@ func errNoControls() error {
 func errShared(err error) error {
 	switch {
 	case errors.Is(err, shared.ErrAway):
-		return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was changed. Try again when it is back.").Because(err)
+		return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was changed. Try again when it is back.").BecauseOfOutage(err)
+	case errors.Is(err, shared.ErrRefused):
+		return problem.New(http.StatusServiceUnavailable, "The shared store refuses changes: nothing was changed. Try again when it accepts them.").Because(err)
 	case errors.Is(err, shared.ErrUnconfirmed):
 		return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the change may have been made. Look before you repeat it.").Because(err).AsUnconfirmed()
 	}

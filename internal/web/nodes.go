@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -56,9 +57,17 @@ func (h *nodeLister) get(w http.ResponseWriter, r *http.Request, _ access.Caller
 	}
 	found, err := h.ask(r.Context())
 	if err != nil {
-		return problem.New(http.StatusServiceUnavailable, "The shared store doesn't list the nodes. Try again when it is back.").Because(err)
+		return errUnlisted(problem.New(http.StatusServiceUnavailable, "The shared store doesn't list the nodes; chatguard's log has the details."), err)
 	}
 	return problem.WriteJSON(w, found)
+}
+
+// errUnlisted returns the problem for a list that the shared store doesn't send, with its cause.
+func errUnlisted(p *problem.Problem, err error) error {
+	if errors.Is(err, shared.ErrAway) {
+		return p.BecauseOfOutage(err)
+	}
+	return p.Because(err)
 }
 
 // ask returns the nodes as they were at most nodesFresh ago. The request to the store goes on if

@@ -145,5 +145,5 @@ func TestNodes_NotListed(t *testing.T) {
 		o.Live.Shared = nodesShare
 		o.Nodes = func(context.Context) ([]shared.Node, error) { return nil, errors.New("dial tcp 10.0.0.9:6379") }
 	})
-	d.wantProblem("nodes", "GET", "/api/v1/nodes", nil, owned, http.StatusServiceUnavailable, "The shared store doesn't list the nodes.")
+	d.wantProblem("nodes", "GET", "/api/v1/nodes", nil, owned, http.StatusServiceUnavailable, "The shared store doesn't list the nodes; chatguard's log has the details.")
 }

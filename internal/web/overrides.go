@@ -71,7 +71,7 @@ func errOverrides(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem.New(http.StatusServiceUnavailable, "The shared store doesn't list the custom limits. Try again when it is back.").Because(err)
+	return errUnlisted(problem.New(http.StatusServiceUnavailable, "The shared store doesn't list the custom limits; chatguard's log has the details."), err)
 }
 
 // cut sorts the users and keeps the first n.

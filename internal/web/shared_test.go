@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -36,20 +38,30 @@ func (s *sharedStore) Number() (int, bool)               { return 0, true }
 func (s *sharedStore) Clock() (time.Time, time.Duration) { return s.now(), 0 }
 
 func (s *sharedStore) Overrides(context.Context, string) (ids []string, err error) {
-	if !s.health().Up {
-		return nil, fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", shared.ErrAway)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return nil, s.err()
+}
+
+// err returns why the store makes no changes and lists nothing; nil if it does.
+func (s *sharedStore) err() error {
+	switch {
+	case !s.state.Up:
+		return fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", shared.ErrAway)
+	case s.state.Refusing:
+		return fmt.Errorf("redisstore: 10.0.0.9:6379: the memory is full: %w", shared.ErrRefused)
 	}
-	return nil, nil
+	return nil
 }
 
 func (s *sharedStore) Swap(_ context.Context, swaps []*shared.Swap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, swap := range swaps {
-		if swap.Done = s.state.Up; !swap.Done {
-			swap.Err = fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", shared.ErrAway)
+		if swap.Err = s.err(); swap.Err != nil {
 			continue
 		}
+		swap.Done = true
 		for i, r := range swap.Rows {
 			swap.Rows[i].Now = s.rows[[2]string{r.ChannelID, r.UserID}]
 			swap.Done = swap.Done && bytes.Equal(r.Was, swap.Rows[i].Now)
@@ -73,7 +85,7 @@ func (s *sharedStore) setState(up bool, since time.Time, problem string) {
 	s.state.Up, s.state.Since, s.state.Problem = up, since, problem
 }
 
-// setRefusing sets whether the store refuses changes. Its swaps stay possible.
+// setRefusing sets whether the store refuses changes.
 func (s *sharedStore) setRefusing(refusing bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,15 +104,16 @@ func dashShared(t testing.TB, s *sharedStore, adjust ...func(*Options)) *dashboa
 	return dashSharing(t, s, append([]func(*Options){func(o *Options) { o.Live.Shared = s.health }}, adjust...)...)
 }
 
-// While the store is away, changes of users are refused, and say why.
+// While the store is away or refuses changes, changes of users are refused, and say why, without
+// addresses and names of packages. An outage isn't logged again with each request.
 func TestShared_ChangesWhileAway(t *testing.T) {
 	s := newSharedStore()
-	d := dashShared(t, s)
+	var log waittest.Output
+	d := dashShared(t, s, func(o *Options) { o.Live.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	d.say(spammer, 4)
 	d.flush()
 	user := channelPath + "/users/" + spammer.ID
-	s.setState(false, d.now(), "the connection was refused")
-	for _, change := range []struct {
+	changes := []struct {
 		method, path string
 		body         any
 	}{
@@ -110,11 +123,27 @@ func TestShared_ChangesWhileAway(t *testing.T) {
 		{"PUT", user + "/override", chatguard.UserOverride{Timezone: "Europe/Berlin"}},
 		{"POST", user + "/pardon", nil},
 		{"POST", "/api/v1/check/refund", refundForm{Channel: channelID, UserID: "1", At: d.now(), Spent: 1}},
-	} {
-		d.wantProblem(change.path, change.method, change.path, change.body, owned, http.StatusServiceUnavailable, "The shared store doesn't answer")
 	}
-	d.wantProblem("list", "GET", channelPath+"/overrides", nil, owned, http.StatusServiceUnavailable, "The shared store doesn't list the custom limits")
+	for _, state := range []struct {
+		up     bool
+		want   string
+		errors int
+	}{
+		{false, "The shared store doesn't answer: nothing was ", 0},
+		{true, "The shared store refuses changes: nothing was ", len(changes) + 1},
+	} {
+		s.setState(state.up, d.now(), "its problem")
+		s.setRefusing(true)
+		for _, change := range changes {
+			d.wantProblem(change.path, change.method, change.path, change.body, owned, http.StatusServiceUnavailable, state.want)
+		}
+		d.wantProblem("list", "GET", channelPath+"/overrides", nil, owned, http.StatusServiceUnavailable, "The shared store doesn't list the custom limits")
+		if got := strings.Count(log.String(), "level=ERROR"); got != state.errors || strings.Contains(log.String(), ".:") {
+			t.Errorf("%d errors are logged, want %d:\n%s", got, state.errors, log.String())
+		}
+	}
 	s.setState(true, d.now(), "")
+	s.setRefusing(false)
 	d.wantStatus("when the store is back", http.StatusOK, "POST", user+"/grant", map[string]any{"messages": 5, "limit": "burst"}, asOwner)
 }
 

@@ -157,11 +157,11 @@ func (h *users) findSameAgain(ctx context.Context, c *card) *sameAgain {
 	return &sameAgain{v.Limit, journal.MaySpeakAt(v), repeats}
 }
 
-// overrideOf returns a user's override. While the shared store is away, it returns the one that is
-// known, like the numbers of an explanation.
+// overrideOf returns a user's override. While the shared store is away or refuses, it returns the
+// one that is known, like the numbers of an explanation.
 func (h *users) overrideOf(ctx context.Context, k chatguard.Key) (chatguard.UserOverride, error) {
 	own, err := h.guard.UserOverride(ctx, k)
-	if errors.Is(err, shared.ErrAway) {
+	if errors.Is(err, shared.ErrAway) || errors.Is(err, shared.ErrRefused) {
 		err = nil
 	}
 	return own, err

@@ -49,7 +49,9 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 		err := k.opts.Guard.Refund(context.WithoutCancel(r.Context()), v)
 		switch {
 		case errors.Is(err, shared.ErrAway):
-			return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was refunded.").Because(err)
+			return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was refunded.").BecauseOfOutage(err)
+		case errors.Is(err, shared.ErrRefused):
+			return problem.New(http.StatusServiceUnavailable, "The shared store refuses changes: nothing was refunded.").Because(err)
 		case errors.Is(err, shared.ErrUnconfirmed):
 			return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the refund may have been made.").Because(err)
 		case err != nil:

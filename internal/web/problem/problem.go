@@ -46,11 +46,12 @@ type Problem struct {
 	sentence string // the format of Detail, in English
 	args     []any
 	cause    error
+	known    bool // the cause is logged elsewhere
 }
 
 func (p *Problem) Error() string {
 	if p.cause != nil {
-		return fmt.Sprintf("%s: %v", p.Detail, p.cause)
+		return fmt.Sprintf("%s (%v)", p.Detail, p.cause)
 	}
 	return p.Detail
 }
@@ -78,6 +79,12 @@ func New(status int, format string, args ...any) *Problem {
 func (p *Problem) Because(cause error) *Problem {
 	p.cause = cause
 	return p
+}
+
+// BecauseOfOutage is Because for a cause that is logged once, when it begins.
+func (p *Problem) BecauseOfOutage(cause error) *Problem {
+	p.known = true
+	return p.Because(cause)
 }
 
 // After sets when to try again, rounded up to seconds.
@@ -117,7 +124,7 @@ func render(log *slog.Logger, w http.ResponseWriter, r *http.Request, err error)
 		p = New(http.StatusInternalServerError, "Something went wrong; chatguard's log has the details.").Because(err)
 	}
 	level := slog.LevelDebug
-	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusNotImplemented {
+	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusNotImplemented && !p.known {
 		level = slog.LevelError
 	}
 	log.Log(r.Context(), level, "request refused", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", p.Error())
