@@ -213,6 +213,10 @@ func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 			f.Level, f.Fix = Warning, "set another "+d.server.options.nameOf("Node")
 			f.Text += ", another node has the same name"
 		}
+		if i := slices.IndexFunc(nodes, func(n shared.Node) bool { return n.Mode != "" }); i >= 0 && node.Mode != "" && node.Mode != nodes[i].Mode {
+			f.Level, f.Fix = Warning, "set the same mode on all nodes"
+			f.Text += ", another mode than node " + printable(nodes[i].Name) + "'s"
+		}
 		if i := slices.IndexFunc(nodes, func(n shared.Node) bool { return n.PolicyHash != "" }); i >= 0 && node.PolicyHash != "" && node.PolicyHash != nodes[i].PolicyHash {
 			f.Level, f.Fix = Warning, "deploy the same policy on all nodes, with the same key of texts"
 			f.Text += ", another policy than node " + printable(nodes[i].Name) + "'s"

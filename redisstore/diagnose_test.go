@@ -66,13 +66,17 @@ func TestDiagnose(t *testing.T) {
 	run(t, other, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return other.Health().Nodes == 1 })
 	wantFinding(t, s, "node other", Warning, "another version")
-	for _, node := range []shared.Node{{Name: "later", Version: "v1", Formats: []int{9}}, {Name: "unknown"}} {
+	for _, node := range []shared.Node{{Name: "later", Version: "v1", Formats: []int{9}}, {Name: "slow", Version: "v1", Mode: shared.Synchronised}, {Name: "unknown"}} {
 		record, err := json.Marshal(node)
 		must(t, err)
 		r.must("SET", "cg1:node:"+node.Name, string(record))
 		r.must("SADD", "cg1:nodes", node.Name)
 	}
 	wantFinding(t, s, "node unknown", OK, "")
+	wantFinding(t, s, "node slow", Warning, "another mode than node other's")
+	eventually(t, "Health names the other mode", func() bool {
+		return strings.Contains(other.Health().Problem, "node slow is synchronised and this node is exact: set the same mode on all nodes")
+	})
 	wantFinding(t, s, "node later", Warning, fmt.Sprintf("doesn't read rows of format %d", rowFormat()))
 }
 

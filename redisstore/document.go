@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/chatguard/chatguard/shared"
 )
 
 // ErrConflict means that somebody else has changed a document since it was read.
@@ -41,19 +39,14 @@ func parseDocument(key, text string) ([]byte, int64, error) {
 		return nil, 0, nil
 	}
 	if len(text) > maxDocument {
-		return nil, 0, unreadable("the key %s has %d bytes, want %d or fewer: delete it at the server", key, len(text), maxDocument)
+		return nil, 0, fmt.Errorf("redisstore: the key %s has %d bytes, want %d or fewer: delete it at the server", key, len(text), maxDocument)
 	}
 	number, data, found := strings.Cut(text, " ")
 	revision, err := strconv.ParseInt(number, 10, 64)
 	if !found || err != nil || revision < 1 {
-		return nil, 0, unreadable("the key %s wasn't written by a node: delete it at the server", key)
+		return nil, 0, fmt.Errorf("redisstore: the key %s wasn't written by a node: delete it at the server", key)
 	}
 	return []byte(data), revision, nil
-}
-
-// unreadable is the error of a document that only an operator can repair.
-func unreadable(format string, args ...any) error {
-	return &storeError{fmt.Sprintf(format, args...), []error{shared.ErrRefused}}
 }
 
 // SetDocument replaces a document if nobody has changed it since it had the given revision. The new

@@ -58,6 +58,9 @@ func (s *Store) problems() (problems []string, refusing bool) {
 	if name := s.registry.otherPolicy.Load(); name != nil {
 		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes, with the same key of texts", printable(*name)))
 	}
+	if problem := s.registry.otherMode.Load(); problem != nil {
+		problems = append(problems, *problem)
+	}
 	if problem := s.server.clock.foreignRecord(s.server.keys.clock()); problem != "" {
 		problems = append(problems, problem+": "+foreignRecordFix)
 	}

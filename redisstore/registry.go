@@ -33,6 +33,7 @@ type registry struct {
 
 	otherPolicy atomic.Pointer[string] // the name of a node with another policy; nil if there is none
 	disagreed   int                    // how many times in a row there was one; only for Run
+	otherMode   atomic.Pointer[string] // says that a node has another mode; nil if there is none
 }
 
 // maxDisagreed is how many times in a row a node with another policy must be seen before Health
@@ -216,6 +217,7 @@ func (r *registry) observe(ctx context.Context, guard shared.Guard) error {
 	r.server.clock.others.Store(int64(min(worst, maxSkew)))
 	r.findNamesake(nodes)
 	r.comparePolicies(nodes, guard.PolicyHash())
+	r.compareModes(nodes, guard.Mode())
 	r.leases.see(nodes)
 	if len(found.expired) == 0 {
 		return nil
@@ -237,6 +239,17 @@ func (r *registry) comparePolicies(nodes []shared.Node, hash string) {
 	if r.disagreed++; r.disagreed >= maxDisagreed {
 		r.otherPolicy.Store(&nodes[i].Name)
 	}
+}
+
+// compareModes notes whether a node has another mode than this one.
+func (r *registry) compareModes(nodes []shared.Node, mode shared.Mode) {
+	i := slices.IndexFunc(nodes, func(n shared.Node) bool { return !n.Self && n.Mode != "" && n.Mode != mode })
+	if i < 0 {
+		r.otherMode.Store(nil)
+		return
+	}
+	problem := fmt.Sprintf("node %s is %s and this node is %s: set the same mode on all nodes", printable(nodes[i].Name), printable(string(nodes[i].Mode)), mode)
+	r.otherMode.Store(&problem)
 }
 
 // self describes this node.
