@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -77,10 +78,18 @@ func TestPeriod_Grant(t *testing.T) {
 	}{
 		{[]Limit{perMonth(3)}, "", endOfMonth},
 		{[]Limit{perMonth(3), DailyWindowLimit("daily", 3)}, "", endOfMonth},
+		{[]Limit{TokenBucketLimit("burst", 3, time.Hour)}, "", time.Time{}},
 		{[]Limit{TokenBucketLimit("burst", 3, time.Hour), perMonth(3)}, "burst", monday.Add(24 * time.Hour)},
 		{[]Limit{TokenBucketLimit("burst", 3, time.Hour), perMonth(3), DailyWindowLimit("daily", 3)}, "burst", monday.Truncate(24 * time.Hour).Add(24 * time.Hour)},
 	} {
 		g := mustNew(t, Policy{Limits: test.limits}, &Options{Now: func() time.Time { return monday }})
+		if test.until.IsZero() {
+			const want = "chatguard: there is no such limit: the name is missing, and no limit counts by days"
+			if _, err := g.Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, test.in, 2); err == nil || err.Error() != want || !errors.Is(err, ErrNoLimit) {
+				t.Errorf("%q: %v, want %s", test.in, err, want)
+			}
+			continue
+		}
 		if until, err := g.Grant(t.Context(), Key{ChannelID: "1", UserID: "7"}, test.in, 2); err != nil || !until.Equal(test.until) {
 			t.Errorf("%q: %s, %v, want %s", test.in, until, err, test.until)
 		}

@@ -47,6 +47,8 @@ func (a guardAt) Grant(ctx context.Context, k Key, limit string, n int) (until t
 	switch {
 	case err == limits.ErrClosed:
 		return a.Grant(ctx, k, limit, n) // in the channel's new table
+	case err == limits.ErrNoLimit && limit == "":
+		return until, fmt.Errorf("%w: the name is missing, and no limit counts by days", ErrNoLimit)
 	case err == limits.ErrNoLimit:
 		return until, fmt.Errorf("%w: %q", ErrNoLimit, limit)
 	case err != nil:

@@ -45,6 +45,11 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 				t.Errorf("granted in %q: %v, %+v", limit, err, e.Limits)
 			}
 		}
+		p.Limits = p.Limits[:1] // that everyone shares
+		must(t, inner.At(d.guard, time.Now()).SetPolicy(p))
+		if _, _, err := d.Users.Grant(d.Context(), anna, "", 2); err == nil || journal.Sentence(err) != "there is no such limit: no limit is per user" {
+			t.Errorf("without a limit per user: %v", err)
+		}
 	})
 }
 

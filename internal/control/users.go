@@ -60,6 +60,8 @@ func toGrant(all []chatguard.Limit, name string) (chatguard.Limit, error) {
 		return own[i], nil
 	case name == "" && len(own) > 0:
 		return own[0], nil
+	case name == "":
+		return chatguard.Limit{}, fmt.Errorf("%w: no limit is per user", chatguard.ErrNoLimit)
 	case slices.ContainsFunc(all, func(l chatguard.Limit) bool { return wanted(l) && inner.IsText(l.Per) }):
 		return chatguard.Limit{}, limits.NotPersonal(name)
 	case len(own) < len(all) && slices.ContainsFunc(all, wanted):
