@@ -16,7 +16,7 @@ var ErrAway = errors.New("chatguard: the shared store doesn't answer: try again 
 
 // ErrRefused means that the store answers, but refuses, for example because its memory is full.
 // Nothing was changed.
-var ErrRefused = errors.New("chatguard: the shared store refuses: see its problem")
+var ErrRefused = errors.New("chatguard: the shared store refuses")
 
 // ErrUnconfirmed means that the store's reply to a change was lost, and that the change may have
 // been made. A caller that repeats a grant without looking may grant twice.

@@ -176,7 +176,7 @@ func NotShared(err error) error {
 	case errors.Is(err, shared.ErrUnconfirmed), errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrRefused):
 		return err
 	}
-	return fmt.Errorf("nothing was changed, because the other nodes can't be told: %w", err)
+	return fmt.Errorf("%w: %w", shared.ErrRefused, err)
 }
 
 // Run puts in force what people change on other nodes, until ctx ends.

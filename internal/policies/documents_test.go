@@ -118,6 +118,10 @@ func TestShared_StoreAway(t *testing.T) {
 	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || strings.Contains(err.Error(), "nothing was changed") { // the answer says that
 		t.Errorf("a change while the store is away: %v", err)
 	}
+	all.Err = errors.New("the document is too long")
+	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrRefused) || !errors.Is(err, all.Err) {
+		t.Errorf("a change that can't be stored: %v", err)
+	}
 	all.Err = shared.ErrUnconfirmed
 	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrUnconfirmed) || strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("a change whose reply was lost: %v", err)
