@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -177,7 +176,7 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		user := cmp.Or(d.server.options.Username, "default")
+		user := d.server.options.user()
 		return Finding{Problem, "rights", fmt.Sprintf("the user %q lacks rights: %s", user, strings.Join(missing, " ")),
 			fmt.Sprintf("ACL SETUSER %s %s ~%s:* &%s:*", user, strings.Join(missing, " "), d.server.options.Namespace, d.server.options.Namespace)}
 	}

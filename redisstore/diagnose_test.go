@@ -171,7 +171,7 @@ func TestDiagnose_OneProblem(t *testing.T) {
 		name, text, fix string
 	}{
 		{[]string{"CONFIG", "SET", "maxmemory", "1"}, "changes", "the server's memory is full", "raise maxmemory"},
-		{[]string{"RPUSH", "cg1:nodes", "1"}, "nodes", "another program uses keys that begin with cg1", "set another namespace"},
+		{[]string{"RPUSH", "cg1:nodes", "1"}, "nodes", "the key cg1:nodes has another type", "delete it at the server"},
 		{[]string{"ACL", "SETUSER", "default", "-eval", "-evalsha", "-smembers"}, "rights", "", "ACL SETUSER default +eval +evalsha +smembers ~cg1:* &cg1:*"},
 		{[]string{"ACL", "SETUSER", "default", "resetkeys", "~cg1:doctor*", "~cg1:epoch"}, "nodes", `the user "default" lacks rights to access `, "grant those that docs/scaling.md lists under TLS and rights"},
 	} {

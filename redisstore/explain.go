@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -89,7 +88,7 @@ func (e *explainer) reply(code, text string) (sentence string, ok bool) {
 	sentence, ok = map[string]string{
 		"WRONGPASS":   "the user name or password is wrong: correct " + e.options.nameOf("Password") + ", or " + e.options.nameOf("Username"),
 		"NOAUTH":      "the server asks for a password: set " + e.options.nameOf("Password"),
-		"NOPERM":      fmt.Sprintf("the user %q lacks rights%s: grant those that docs/scaling.md lists under TLS and rights", cmp.Or(e.options.Username, "default"), lacking(text)),
+		"NOPERM":      fmt.Sprintf("the user %q lacks rights%s: grant those that docs/scaling.md lists under TLS and rights", e.options.user(), lacking(text)),
 		"OOM":         "the server's memory is full: raise maxmemory",
 		"READONLY":    "the server is a replica: name the primary, or use redis+sentinel://",
 		"WRONGTYPE":   "a key has another type: delete it at the server",

@@ -187,7 +187,7 @@ func TestReplicas_NoRight(t *testing.T) {
 	first, _ := startPair(t)
 	first.must("ACL", "SETUSER", "default", "-wait")
 	s := open(t, first.URL(), Options{Replicas: 1})
-	want := first.Addr() + `: the user "" lacks the right +wait, which Options.Replicas needs: grant it, or set Options.Replicas to 0`
+	want := first.Addr() + `: the user "default" lacks the right +wait, which Options.Replicas needs: grant it, or set Options.Replicas to 0`
 	check(t, s, one("a", "", "1"), true)
 	if p := s.Health().Problem; p != want {
 		t.Errorf("%s, want %s", p, want)
@@ -197,7 +197,7 @@ func TestReplicas_NoRight(t *testing.T) {
 	if p := s.Health().Problem; p != want || s.writer.replicas.awaited() {
 		t.Errorf("%s, want %s; swaps wait: %t", p, want, s.writer.replicas.awaited())
 	}
-	wantFinding(t, s, "replicas", Problem, want)
+	wantFinding(t, s, "rights", Problem, "+wait")
 	first.must("ACL", "SETUSER", "default", "+wait")
 	eventually(t, "the replica confirms", func() bool { s.writer.replicas.check(t.Context()); return s.Health().Problem == "" })
 }

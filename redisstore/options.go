@@ -110,6 +110,9 @@ func (o *Options) withDefaults() (Options, error) {
 	return c, nil
 }
 
+// user is the name that the server's rights are granted to.
+func (o *Options) user() string { return cmp.Or(o.Username, "default") }
+
 // nameOf returns what the people who run the program call an option or a Placement.
 func (o *Options) nameOf(name string) string {
 	switch {

@@ -84,7 +84,7 @@ func (s *server) scan(ctx context.Context, node rueidis.Client, cursor uint64) (
 	case err == nil:
 		return entry, nil
 	case replyCode(err) == "NOPERM":
-		return entry, fmt.Errorf("redisstore: the user %q lacks the right +scan, which only lists of rows need", s.options.Username)
+		return entry, fmt.Errorf("redisstore: the user %q lacks the right +scan, which only lists of rows need", s.options.user())
 	case replyCode(err) != "":
 		return entry, s.refused(err)
 	}

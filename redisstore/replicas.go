@@ -46,7 +46,7 @@ func (r *replicas) describe(confirmed int64, err error) string {
 	option := r.server.options.nameOf("Replicas")
 	switch code := replyCode(err); {
 	case code == "NOPERM":
-		return fmt.Sprintf("%s: the user %q lacks the right +wait, which %s needs: grant it, or set %s to 0", r.server.where, r.server.options.Username, option, option)
+		return fmt.Sprintf("%s: the user %q lacks the right +wait, which %s needs: grant it, or set %s to 0", r.server.where, r.server.options.user(), option, option)
 	case code != "":
 		problem, _ := r.server.explain.problem(err)
 		return problem
