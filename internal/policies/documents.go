@@ -224,6 +224,8 @@ func (s *Shared) followAll(ctx context.Context) error {
 	err := s.store.ReadDocuments(ctx, names, func(name string, data []byte, revision int64) {
 		if known, ok := s.known(name); !ok || known != stateOf(data, revision) {
 			changed = append(changed, name)
+		} else {
+			s.endProblem(name)
 		}
 	})
 	for _, name := range changed {
@@ -258,10 +260,18 @@ func (s *Shared) followDocument(ctx context.Context, name string) {
 		_, err := s.Follow(ctx, k, id)
 		k.Changing.Unlock()
 		if err == nil {
-			delete(s.problems, name)
+			s.endProblem(name)
 		} else if text := err.Error(); ctx.Err() == nil && !isOutage(err) && s.problems[name] != text {
 			s.problems[name] = text
 			s.log.Error("a document of the shared store can't be applied", "document", name, "error", err)
 		}
+	}
+}
+
+// endProblem notes that a document is in force.
+func (s *Shared) endProblem(name string) {
+	if s.problems[name] != "" {
+		delete(s.problems, name)
+		s.log.Info("the document is applied again", "document", name)
 	}
 }

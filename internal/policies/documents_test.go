@@ -289,7 +289,13 @@ func TestShared_UnreadableBesideOthers(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			synctest.Wait()
 		}
+		delete(all.Data, "policy/odd")
+		delete(all.Revisions, "policy/odd")
+		time.Sleep(3 * time.Second)
 		text := b.log.String()
+		if strings.Count(text, "the document is applied again") != 1 {
+			t.Error(text)
+		}
 		if strings.Contains(text, "gone") || strings.Contains(text, shared.ErrUnconfirmed.Error()) || strings.Count(text, "WARN") != 1 || !strings.Contains(text, `aren't known" problem="no right"`) || strings.Count(text, "changes on other nodes are known again") != 1 {
 			t.Error(text)
 		}
