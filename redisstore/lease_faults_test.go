@@ -486,6 +486,9 @@ func TestLead_Restored(t *testing.T) {
 			wantFence(t, lt.b, fence)
 			judged = judged.Add(slowLease.poll)
 			wantJudged(t, lt.b, judged, judged.Add(slowLease.held))
+			if lines := strings.Count(log.String(), "key=cg1:lead:x"); name == "a list" && lines != 1 {
+				t.Errorf("logged %d times: %s", lines, log.String())
+			}
 			if key, _, _ := strings.Cut(stored[1], " "); (key != "1") != strings.Contains(log.String(), "key=cg1:led:x value=") {
 				t.Errorf("logged: %s", log.String())
 			}
@@ -515,10 +518,18 @@ func TestLead_OtherType(t *testing.T) {
 			lt.stepBoth()
 			wantFence(t, lt.a, 1)
 			lt.wantStandby(lt.b)
+			s := lt.a.writer.server
+			if s.otherType.Load() != nil || s.refusing.Load() != nil {
+				t.Error("Health names a key that the node has replaced")
+			}
+			row := "cg1:{u:7}:c:lobby"
+			r.must("RPUSH", row, "1")
+			s.otherType.Store(&row)
+			s.refusing.Store(&refusedChange{memoryFull, row})
 			lt.store([2]string{"list", "list"})
 			must(t, lt.a.release(t.Context()))
-			if s := lt.a.writer.server; s.otherType.Load() != nil || s.refusing.Load() != nil {
-				t.Error("Health names a key that the node has replaced")
+			if s.otherType.Load() == nil || s.refusing.Load() == nil {
+				t.Error("Health no longer names the key of a row")
 			}
 		})
 	}
