@@ -142,7 +142,8 @@ func (s *server) ask(ctx context.Context, builds ...build) ([]rueidis.RedisResul
 	}
 	for i, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
-			return nil, s.refused(s.named(ctx, err, s.keysOf(builds[i])...))
+			b, _ := s.builder()
+			return nil, s.refused(s.named(ctx, err, keysOf(builds[i](b))...))
 		}
 	}
 	return results, nil

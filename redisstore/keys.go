@@ -66,6 +66,10 @@ func (k keys) beside(key, id string) string {
 	return k.scratch() + ":" + id + ":{" + key + "}"
 }
 
+// rowMargin is how long a row stays after its effect has ended. It absorbs differences between
+// clocks, and late messages.
+const rowMargin = time.Minute
+
 // A node's record is written at each heartbeat, and expires without one.
 const (
 	heartbeatEvery = time.Second

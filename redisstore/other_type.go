@@ -39,7 +39,7 @@ func (s *server) named(ctx context.Context, err error, keys ...string) error {
 func (s *server) findOtherType(ctx context.Context, keys []string) (found []string) {
 	touches := make([]build, len(keys))
 	for i, key := range keys {
-		touches[i] = s.touch(key)
+		touches[i] = s.keys.touch(key)
 	}
 	results, _ := s.request(ctx, touches...)
 	for i, result := range results {
@@ -52,9 +52,9 @@ func (s *server) findOtherType(ctx context.Context, keys []string) (found []stri
 
 // touch builds a command that changes nothing, but is refused if a key has another type. All rights
 // that it needs are those of other commands.
-func (s *server) touch(key string) build {
+func (k keys) touch(key string) build {
 	return func(b builder) command {
-		if key == s.keys.nodes() || strings.HasPrefix(key, s.keys.own("")) {
+		if key == k.nodes() || strings.HasPrefix(key, k.own("")) {
 			return b.Srem().Key(key).Member("").Build() // which no set has
 		}
 		return b.Get().Key(key).Build()
@@ -69,19 +69,14 @@ func (s *server) checkOtherType(ctx context.Context) {
 	}
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	results, err := s.request(ctx, s.touch(*key))
+	results, err := s.request(ctx, s.keys.touch(*key))
 	if err == nil && (results[0].Error() == nil || rueidis.IsRedisNil(results[0].Error())) {
 		s.otherType.CompareAndSwap(key, nil)
 	}
 }
 
 // keysOf returns the keys of a command.
-func (s *server) keysOf(build build) []string {
-	b, ok := s.builder()
-	if !ok {
-		return nil
-	}
-	c := build(b)
+func keysOf(c command) []string {
 	args := c.Commands()
 	if args[0] == "EVAL" {
 		n, _ := strconv.Atoi(args[2])

@@ -15,10 +15,6 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// rowMargin is how long a row stays after its effect has ended. It absorbs differences between
-// clocks, and late messages.
-const rowMargin = time.Minute
-
 // Swap implements [shared.Store]. It sends all swaps in one flush. It retries those whose reply was
 // lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [shared.ErrAway] means
 // that the server has refused the swap, for example because its memory is full.
