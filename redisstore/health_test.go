@@ -75,6 +75,9 @@ func TestHealth_NotListed(t *testing.T) {
 				h, text := s.Health(), log.String()
 				return h.Up && !h.Refusing && h.Problem == "" && (strings.Contains(text, "a problem of the shared store is over") || strings.Contains(text, "the shared store answers"))
 			})
+			if name != "read only" {
+				wantLogged(t, &log, cause.problem)
+			}
 			if text := log.String(); strings.Contains(text, "OOM") || strings.Contains(text, "MISCONF") || strings.Contains(text, "READONLY") {
 				t.Error(text)
 			}

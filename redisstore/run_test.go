@@ -3,9 +3,12 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // TestExchangeOnce checks that a second call helps with an exchange that takes long, and only then.
@@ -67,5 +70,35 @@ func TestRun(t *testing.T) {
 	cancel()
 	if err := s.run(ctx, failing); err == nil {
 		t.Error("the last exchange fails without an error")
+	}
+}
+
+// TestRun_LogsExchange checks that an exchange that fails is logged once, and so is its end, but not
+// an outage or what Health says, which are logged elsewhere.
+func TestRun_LogsExchange(t *testing.T) {
+	var log waittest.Output
+	s := open(t, "redis://127.0.0.1:1", Options{Logger: logTo(&log)})
+	s.server.refusing.Store(&refusedChange{memoryFull, "cg1:{u:7}"})
+	last := ""
+	for i, step := range []struct {
+		err  error
+		want string // what is logged
+	}{
+		{errors.New("redisstore: " + memoryFull), ""},
+		{away("gone"), ""},
+		{nil, ""},
+		{errors.New("redisstore: a row"), `level=WARN msg="redisstore: the exchange has failed" problem="a row"`},
+		{errors.New("redisstore: a row"), ""},
+		{away("gone"), ""},
+		{errors.New("redisstore: a row"), ""},
+		{nil, `level=INFO msg="redisstore: the exchange succeeds again"`},
+		{nil, ""},
+	} {
+		before := len(log.String())
+		last = s.logExchange(t.Context(), last, step.err)
+		got := log.String()[before:]
+		if quiet := got == "" || strings.Contains(got, "level=DEBUG"); quiet != (step.want == "") || !strings.Contains(got, step.want) {
+			t.Errorf("step %d: %q is logged, want %q", i, got, step.want)
+		}
 	}
 }
