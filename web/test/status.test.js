@@ -63,4 +63,5 @@ test("partsOf: the shared store", () => {
     assert.deepEqual([part.kind, part.text, part.detail], [kind, text, detail]);
   }
   assert.equal(summaryOf(withShared({ mode: "exact", up: false })).word, "Store away");
+  assert.equal(summaryOf(withShared({ mode: "exact", up: true, problem: "no replica" })).word, "Check store");
 });

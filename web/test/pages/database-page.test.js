@@ -29,17 +29,19 @@ test("shared store: its note", async () => {
   const away = "Each node decides on its own; messages that pass are counted when";
   await open();
   sendStatus({ shared: { mode: "exact", up: true } });
-  await see(() => text(".shared-note") === "" && states("good").includes("Shared store ok"));
+  const usual = () => text(".switch-states .muted");
+  await see(() => text(".shared-note") === "" && states("good").includes("Shared store ok") && usual() === "The usual limits apply.");
   sendStatus({ shared: { mode: "exact", up: false, refusing: true, since: "2026-01-05T14:02:00Z", problem: "10.0.0.9:6379 refuses connections: start the server, or correct `url`" } });
   await see(() => text(".shared-note [role=status]") === `The shared store is away since Mon 5 Jan, 14:02. ${away} the store is back.`);
   assert.equal(text(".shared-note .muted"), "10.0.0.9:6379 refuses connections: start the server, or correct url");
   assert.equal(text(".shared-note code"), "url");
-  assert.equal(word(), "Store away");
+  assert.deepEqual([word(), usual()], ["Store away", ""]);
   sendStatus({ shared: { mode: "exact", up: true, refusing: true, problem: "the server's memory is full: raise maxmemory" } });
   await see(() => text(".shared-note [role=status]") === `The shared store refuses changes. ${away} the store accepts changes again.` && word() === "Store refuses");
   assert.match(text(".shared-note"), /raise maxmemory$/);
+  assert.equal(usual(), "");
   sendStatus({ shared: { mode: "exact", up: true } });
-  await see(() => text(".shared-note") === "");
+  await see(() => text(".shared-note") === "" && usual() === "The usual limits apply.");
 });
 
 test("shared store: a change that fails keeps what was typed", async () => {

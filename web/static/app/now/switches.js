@@ -159,12 +159,13 @@ export function SwitchStates({ state }) {
 }
 
 // usualWords says which limits apply while no switch is on; nothing while that isn't known, or while
-// the channel isn't read.
+// the channel isn't read. While the shared store is away or refuses changes, its note says it.
 /** @param {State} of */
-function usualWords({ feed, policy }) {
+function usualWords({ feed, policy, status }) {
   if (feed.state === "lost") return t("now.no-data", { time: clock(feed.lastFrame) });
   if (!policy || unreadHere()) return "";
-  return policy.in_force === "observe" ? t("now.observes") : t("now.usual");
+  if (policy.in_force === "observe") return t("now.observes");
+  return status.shared?.up === false || status.shared?.refusing ? "" : t("now.usual");
 }
 
 /** @param {{state: State, name: SwitchName, standing: Standing}} props */

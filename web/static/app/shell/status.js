@@ -76,7 +76,7 @@ function databaseOf({ state, detail }) {
 function sharedOf({ mode, up, refusing, problem: detail }) {
   if (!up) return { kind: "bad", text: t("shell.store-away"), short: t("shell.store-away-short"), detail };
   if (refusing) return { kind: "bad", text: t("shell.store-refuses"), short: t("shell.store-refuses-short"), detail };
-  if (detail) return { kind: "warn", text: t("shell.store-check"), detail };
+  if (detail) return { kind: "warn", text: t("shell.store-check"), short: t("shell.store-check-short"), detail };
   if (mode === "shares") return { kind: "good", text: t("shell.store-shares") };
   return { kind: "good", text: t("shell.store-ok") };
 }
