@@ -35,8 +35,8 @@ offline, the store failed or had an unreadable row. pending counts the users' ro
 With --json, these are counts.from_memory, counts.offline and counts.unreadable, and counts.pending; messages is
 messages_per_second.
 
-If nodes have different policies or modes, or the same name, or if the store refuses changes, so that it can't list all
-nodes, a line says so; with --json on standard error.`,
+If nodes have different policies or modes, or the same name, a line says so; with --json on standard error. So does one if
+the store refuses changes, because nodes that run may then be missing.`,
 		Example: `  chatguard nodes
   chatguard nodes --json`,
 		Args: noArguments,
@@ -79,11 +79,11 @@ func printNodes(out io.Writer, nodes []shared.Node) error {
 }
 
 // printDisagreements prints a line for each way in which nodes don't fit together, and one if the
-// store can't list them.
+// store can't list all of them.
 func printDisagreements(out io.Writer, nodes []shared.Node, health shared.Health) error {
 	lines := disagreements(nodes)
 	if health.Refusing {
-		lines = append(lines, "The store refuses changes, so nodes that run aren't listed: "+health.Problem)
+		lines = append(lines, "The store refuses changes, so nodes that run may be missing here: "+health.Problem)
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(out, line); err != nil {
