@@ -302,6 +302,26 @@ func TestShared_UnreadableBesideOthers(t *testing.T) {
 	})
 }
 
+// An outage is logged by the store alone, any other problem once.
+func TestShared_RunLogs(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want int
+	}{{policiestest.ErrAway, 0}, {shared.ErrRefused, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			all, nodes := newSharedNodes(t, 1)
+			nodes[0].Shared.Serve(channel)
+			all.Err = test.err
+			nodes[0].runShared()
+			time.Sleep(3 * time.Second)
+			synctest.Wait()
+			if text := nodes[0].log.String(); strings.Count(text, "level=WARN") != test.want || test.want == 0 && text != "" {
+				t.Errorf("%v: %q, want %d warnings", test.err, text, test.want)
+			}
+		})
+	}
+}
+
 // A discard that the database doesn't keep is one all the same: the channel has the program's
 // policy, and no change by people.
 func TestShared_DiscardWhileDatabaseFails(t *testing.T) {
