@@ -77,7 +77,7 @@ func (a guardAt) SetUserOverride(ctx context.Context, k Key, o UserOverride) err
 		err = table.SetOwn(k.UserID, own, ns)
 	}
 	switch {
-	case errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrRefused), errors.Is(err, shared.ErrUnconfirmed):
+	case errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed):
 		return err
 	case err == limits.ErrClosed:
 		return a.SetUserOverride(ctx, k, o) // in the channel's new table
