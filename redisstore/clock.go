@@ -225,7 +225,9 @@ func (d *dedicated) look(ctx context.Context) (one sample, record string, err er
 	return one, c.record(), nil
 }
 
-// measure reads the record of corrections, and measures the clock.
+// measure reads the record of corrections, and measures the clock. A replica, such as a former
+// primary, may have another clock than the primary, whose record it has. So measure makes a command
+// for primaries, which changes nothing.
 func (d *dedicated) measure(ctx context.Context) (next reading, record string, err error) {
 	d.measured = time.Now()
 	all := make([]sample, samples)
@@ -237,6 +239,11 @@ func (d *dedicated) measure(ctx context.Context) (next reading, record string, e
 		if i == 0 {
 			record = now
 		}
+	}
+	key := d.s.keys.beside(d.s.keys.clock(), "primary")
+	err = d.Do(ctx, d.B().Srem().Key(key).Member("").Build()).Error()
+	if code := replyCode(err); err != nil && (code == "" || code == "READONLY") {
+		return reading{}, "", err
 	}
 	return d.s.clock.best(all), record, nil
 }

@@ -226,3 +226,16 @@ func TestClock_RecordRefused(t *testing.T) {
 		t.Error("the record isn't stored")
 	}
 }
+
+// A replica's clock isn't taken for the primary's.
+func TestClock_Replica(t *testing.T) {
+	t.Parallel()
+	r, s := startStore(t, Options{})
+	r.must("REPLICAOF", "127.0.0.1", "1")
+	d, err := s.server.dedicate(t.Context())
+	must(t, err)
+	defer d.Close()
+	if _, _, err := d.measure(t.Context()); replyCode(err) != "READONLY" {
+		t.Errorf("%v, want READONLY", err)
+	}
+}

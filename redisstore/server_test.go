@@ -62,6 +62,7 @@ func failOver(watcher, from, to *redisServer) {
 	to.must("REPLICAOF", "NO", "ONE")
 	watcher.must("SENTINEL", "MONITOR", "main", "127.0.0.1", fmt.Sprint(to.Port), "1")
 	from.text("REPLICAOF", "127.0.0.1", fmt.Sprint(to.Port))
+	from.text("CLIENT", "KILL", "TYPE", "pubsub") // otherwise its clock would be taken for the new primary's
 	from.text("CLIENT", "KILL", "TYPE", "normal")
 }
 
