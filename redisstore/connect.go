@@ -142,10 +142,9 @@ func (s *server) examine(ctx context.Context) error {
 // restarted reports whether the server has restarted, lost its data or was replaced since the last
 // call. An unknown run ID or epoch says nothing.
 func (s *server) restarted() bool {
-	now := s.known.Load()
-	before := s.compared.Swap(now)
+	before, now := s.compared.Load(), s.known.Load()
 	otherRun := now.runID != "" && before.runID != "" && now.runID != before.runID
-	return otherRun || before.epoch != "" && now.epoch != before.epoch
+	return s.compared.CompareAndSwap(before, now) && (otherRun || before.epoch != "" && now.epoch != before.epoch)
 }
 
 // otherFormat is the error of a namespace whose data has another format than this node's.

@@ -38,6 +38,7 @@ func (s *Store) run(ctx context.Context, guard shared.Guard) error {
 	defer s.running.Store(false)
 	compare := func() { s.registry.compareServers(guard) }
 	s.server.compare.Store(&compare)
+	defer s.server.compare.Store(nil)
 	var parts sync.WaitGroup
 	parts.Go(func() { s.server.watch(ctx) })
 	parts.Go(func() { s.notices.listen(ctx, guard) })

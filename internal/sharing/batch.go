@@ -43,8 +43,8 @@ func (req *request) batch() *batch {
 	return b
 }
 
-// competing is how many times as long as the store's timeout nodes may compete for rows before a
-// message is decided without the store, although it answers.
+// competing is how many times as long as the store's timeout a message may wait for rows that other
+// nodes change, before it is decided without the store, although that answers.
 const competing = 20
 
 // run decides batches, in one round trip if no other node changes the rows in the meantime. It
@@ -72,8 +72,11 @@ func (s *Rows) run(ctx context.Context, batches []*batch) {
 			b.fail(s, shared.ErrAway, true, now)
 		}
 	}()
-	began, caller, cause := since, batches[0].requests[0].caller, error(shared.ErrAway)
-	for first := true; silent < timeout && since.Sub(began) < competing*timeout; first = false {
+	began, caller, cause := batches[0].requests[0].queued, batches[0].requests[0].caller, error(shared.ErrAway)
+	if began.IsZero() {
+		began = since
+	}
+	for first := true; silent < timeout && (first || since.Sub(began) < competing*timeout); first = false {
 		if first {
 			batches = slices.DeleteFunc(batches, func(b *batch) bool { return !b.begin(s, now) })
 		}

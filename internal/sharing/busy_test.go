@@ -62,8 +62,8 @@ func TestShared_BusyRow(t *testing.T) {
 	}
 }
 
-// While other nodes always win the competition for a row, a change of it says so. Messages of other
-// rows in the same call don't suffer.
+// While other nodes always win the competition for a row, a change of it says so. A message waits
+// for at most 20 times the timeout, and messages of other rows in the same call don't suffer.
 func TestShared_AlwaysOvertaken(t *testing.T) {
 	overtaken := func(do func(t *testing.T, n *node)) {
 		synctest.Test(t, func(t *testing.T) {
@@ -96,6 +96,12 @@ func TestShared_AlwaysOvertaken(t *testing.T) {
 		})
 		synctest.Wait()
 		time.Sleep(time.Second)
+		wg.Go(func() { // waits for the call, and then competes for the rest of 20 times the timeout
+			began := time.Now()
+			if v := check(t, n, "a"); !v.Degraded || time.Since(began) > 2100*time.Millisecond {
+				t.Errorf("degraded: %v, after %v", v.Degraded, time.Since(began))
+			}
+		})
 		if check(t, n, "b").Degraded { // waits for the call
 			t.Error("a message of another row is degraded")
 		}

@@ -64,6 +64,7 @@ func (r *rowDraft) load(now int64, offline, restores bool) {
 	r.draft.Load(r.ref.set, r.base, now)
 	if r.lost && r.written != nil {
 		r.draft.Join(r.written, now)
+		owes.local = nil // which lacks what the other node has written
 	}
 	if owes.isOpen() && !restores {
 		r.owed = len(owes.spent)

@@ -71,8 +71,9 @@ func (e *exchange) reconcile(least int) {
 		var err error
 		if !e.away && e.ctx.Err() == nil {
 			err = e.reconcileRows(e.ctx, rows)
-			_, ofRows := errors.AsType[rowError](err)
-			e.err, e.away = cmp.Or(e.err, err), errors.Is(err, shared.ErrAway) && !ofRows
+			if _, ofRows := errors.AsType[rowError](err); !ofRows { // otherwise the next Exchange tries again
+				e.err, e.away = cmp.Or(e.err, err), errors.Is(err, shared.ErrAway)
+			}
 		}
 		if err == nil {
 			unpin(rows)

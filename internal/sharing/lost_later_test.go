@@ -82,3 +82,34 @@ func TestShared_LostAndWrittenSince(t *testing.T) {
 		}
 	}
 }
+
+// A node that was away when the server lost its rows again, shortly after a restart, pays what it
+// owes in addition to what the other node has written meanwhile.
+func TestShared_LostAgain(t *testing.T) {
+	for i := range 4 {
+		mode, noticed := []shared.Mode{shared.Exact, shared.Synchronised}[i%2], i < 2
+		server := newServer(t, mode, dayOnly())
+		a, b := server.join(), server.join()
+		send(t, a, 1)
+		a.exchange()
+		a.Shared().Heal() // the restart
+		server.now = server.now.Add(3 * time.Second)
+		a.setAway(true)
+		server.lose()
+		send(t, a, 4)
+		send(t, b, 10)
+		b.exchange()
+		a.setAway(false)
+		if a.Shared().InvalidateAll(); noticed {
+			a.Shared().Heal()
+		}
+		for range 5 {
+			server.exchange()
+			server.now = server.now.Add(500 * time.Millisecond)
+		}
+		server.opts.SharedMode = shared.Exact
+		if got := used(t, server.join()) - 1; got != 15 {
+			t.Errorf("%s, noticed: %t: %d messages count, want 15", mode, noticed, got)
+		}
+	}
+}

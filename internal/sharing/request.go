@@ -22,7 +22,8 @@ type request struct {
 	made   int64     // the shared time when it was made; 0 if that isn't known
 	// since is when it began to wait for its flight, or when the store last answered that; zero if
 	// it leads from the beginning.
-	since time.Time
+	since  time.Time
+	queued time.Time // when it began to wait for its flight; zero if it leads from the beginning
 
 	at       [limits.MaxSets]int // positions of the rows in the batch
 	message  limits.Request
@@ -174,7 +175,8 @@ func (rows *knownRows) enqueue(req *request) (queued bool) {
 		req.flight = nil
 		return false
 	}
-	req.since, req.signal = time.Now(), make(chan bool, 1)
+	req.queued, req.signal = time.Now(), make(chan bool, 1)
+	req.since = req.queued
 	k.waiting = append(k.waiting, req)
 	return true
 }

@@ -131,7 +131,7 @@ func (s *Rows) InvalidateAll() {
 // Heal makes the next Exchange look at all rows that still have an effect.
 func (s *Rows) Heal() {
 	now := s.Now().UnixNano()
-	s.noteLoss(now)
+	s.lost.Store(now) // a new one, however short ago the last one was
 	s.known.forEach(func(k *knownRow) {
 		if k.row.Until() > now {
 			k.due = true
