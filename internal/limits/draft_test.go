@@ -124,6 +124,11 @@ func (s *sharedRows) change(sets map[plainGroup]*Set, at int64) {
 	}
 	for key := range s.data { // as a table does, so that several changes in a row are the same
 		drafts, _ := s.draft(at, key)
+		if drafts[0].base != nil { // rows keep the usage of limits that other nodes may still have
+			forgetful := *drafts[0].base
+			forgetful.foreign = nil
+			drafts[0].base = &forgetful
+		}
 		drafts[0].changed = true
 		s.write(at, drafts, key)
 	}
