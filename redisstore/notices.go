@@ -119,7 +119,8 @@ func (n *notices) listen(ctx context.Context, guard shared.Guard) {
 		n.server.clock.wake()
 		if n.server.breaker.away.Load() == nil {
 			if err := n.subscribe(ctx, guard); err != nil && ctx.Err() == nil {
-				n.server.options.Logger.Debug("redisstore: the subscription has ended", "problem", err)
+				problem, _ := n.server.explain.problem(err)
+				n.server.options.Logger.Debug("redisstore: the subscription has ended", "problem", problem)
 			}
 		}
 		sleep(ctx, resubscribe)

@@ -282,16 +282,16 @@ func TestShared_UnreadableBesideOthers(t *testing.T) {
 			t.Error(text)
 		}
 		for _, err := range []error{policiestest.ErrAway, shared.ErrUnconfirmed, errors.New("no right"), nil} {
-			synctest.Wait()
-			if all.Err = err; isOutage(err) {
+			all.Change(func() { all.Err = err })
+			if isOutage(err) {
 				b.docs.Changed <- "policy/" + channel
 			}
 			time.Sleep(3 * time.Second)
 			synctest.Wait()
 		}
-		delete(all.Data, "policy/odd")
-		delete(all.Revisions, "policy/odd")
+		all.Change(func() { delete(all.Data, "policy/odd"); delete(all.Revisions, "policy/odd") })
 		time.Sleep(3 * time.Second)
+		synctest.Wait()
 		text := b.log.String()
 		if strings.Count(text, "the document is applied again") != 1 {
 			t.Error(text)

@@ -29,6 +29,13 @@ func New(stale error) *Documents {
 	return &Documents{stale: stale, Data: map[string][]byte{}, Revisions: map[string]int64{}}
 }
 
+// Change calls change while no node uses the documents.
+func (d *Documents) Change(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+}
+
 // Node is one node's view of Documents. It implements policies.Documents.
 type Node struct {
 	all     *Documents
