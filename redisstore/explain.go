@@ -66,8 +66,8 @@ func passing(code string) bool { return slices.Contains(passingCodes, code) }
 
 var (
 	passingCodes = []string{"LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "MOVED", "ASK", "BUSY", "NOREPLICAS"}
-	// misconfigured are the replies that mean that the configuration is wrong, here or at the server.
-	// Everything else may end by itself, or by what an operator does at the server.
+	// misconfigured are the replies that mean that the configuration is wrong, here or at the
+	// server. Everything else may end by itself, or by what an operator does at the server.
 	misconfigured = []string{"WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "CROSSSLOT"}
 )
 
@@ -104,9 +104,8 @@ func (e *explainer) reply(code, text string) (sentence string, ok bool) {
 	return sentence, ok
 }
 
-// lacking returns what a user may not do, in the words of a NOPERM reply, such as
-// " to run the 'get' command".
-// It is empty if the reply doesn't tell.
+// lacking returns what a user may not do, in the words of a NOPERM reply: " to run the 'get'
+// command". It is empty if the reply doesn't tell.
 func lacking(text string) string {
 	for _, before := range []string{"ermissions to ", "script can't "} { // of Redis 6.2 to 8; of 7.0 in a script
 		if _, what, ok := strings.Cut(text, before); ok {

@@ -77,8 +77,8 @@ func TestGuards_EmptyServer(t *testing.T) {
 	}
 }
 
-// What a node has allowed while the server was away isn't written before other nodes have given back
-// what an empty server has lost.
+// What a node has allowed while the server was away isn't written before other nodes have given
+// back what an empty server has lost.
 func TestGuards_EmptyAfterOutage(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
@@ -277,8 +277,8 @@ func TestGuards_Outages(t *testing.T) {
 				most = users * ideal.Capacity()
 			}
 			if s.nodes > 1 && s.limit.Refill > 0 {
-				// On a slow machine, users pause for long while the nodes recover. A bucket alone is
-				// full then, and loses what a bucket in debt still regains.
+				// On a slow machine, users pause for long while the nodes recover. A bucket alone
+				// is full then, and loses what a bucket in debt still regains.
 				full := ideal.Period() - s.limit.Refill // at the earliest
 				lost := max(0, between+recovery-full)
 				most += users * int((lost+s.limit.Refill-1)/s.limit.Refill)

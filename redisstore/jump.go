@@ -180,8 +180,8 @@ func (c *clock) jumpText() string {
 // foreignRecordFix is what to do about a foreignRecord.
 const foreignRecordFix = "delete it at the server: the nodes store theirs again"
 
-// foreignRecord says that the record of corrections, which has the key, is one of another program. It
-// returns "" if it isn't.
+// foreignRecord says that the record of corrections, which has the key, is one of another program.
+// It returns "" if it isn't.
 func (c *clock) foreignRecord(key string) string {
 	if !c.foreign.Load() {
 		return ""

@@ -536,8 +536,8 @@ func TestLead_OtherType(t *testing.T) {
 }
 
 // TestLead_TakesOwnAgain checks that a leader that was suspended until its lease expired takes it
-// again at once, with the messages that it has kept, unless another node is taking it. It counts the
-// lease once: of one task and two nodes, that is its part.
+// again at once, with the messages that it has kept, unless another node is taking it. It counts
+// the lease once: of one task and two nodes, that is its part.
 func TestLead_TakesOwnAgain(t *testing.T) {
 	t.Parallel()
 	lt := startLeases(t)

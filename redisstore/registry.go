@@ -88,8 +88,8 @@ func (r *registry) read(ctx context.Context) (found registered, err error) {
 }
 
 // heartbeat finds out which problems are over, lists this node for 5 s, observes the others, checks
-// the epoch, and renews the node's number. If that fails although the server answers, Health has the
-// problem until the next heartbeat that succeeds.
+// the epoch, and renews the node's number. If that fails although the server answers, Health has
+// the problem until the next heartbeat that succeeds.
 func (r *registry) heartbeat(ctx context.Context, guard shared.Guard) error {
 	if refused := r.server.refusing.Load(); refused != nil {
 		r.writer.tryChange(ctx, refused.key)

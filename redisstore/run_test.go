@@ -73,8 +73,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRun_LogsExchange checks that an exchange that fails is logged once, and so is its end, but not
-// an outage or what Health says, which are logged elsewhere.
+// TestRun_LogsExchange checks that an exchange that fails is logged once, and so is its end, but
+// not an outage or what Health says, which are logged elsewhere.
 func TestRun_LogsExchange(t *testing.T) {
 	var log waittest.Output
 	s := open(t, "redis://127.0.0.1:1", Options{Logger: logTo(&log)})

@@ -160,8 +160,8 @@ func (w *writer) refused(ctx context.Context, err error, keys ...string) error {
 }
 
 // accepted notes that the server makes changes, if it has made this one. A change that only
-// compares doesn't count, because a server whose memory is full makes it, too. On a Cluster, another
-// shard may have refused a change.
+// compares doesn't count, because a server whose memory is full makes it, too. On a Cluster,
+// another shard may have refused a change.
 func (w *writer) accepted(c *change) {
 	if c.done && w.server.refusing.Load() != nil && !slices.Equal(c.was, c.is) && w.server.address.kind != cluster {
 		w.server.refusing.Store(nil)

@@ -84,7 +84,7 @@ type Counts struct {
 	Rows    int   `json:"rows"`    // rows in memory
 	Pending int   `json:"pending"` // rows with messages or strikes that aren't in the store yet
 
-	// Problem is about the last row that couldn't be read. It is empty once that row can be read, or
-	// if there was none in the last ten minutes.
+	// Problem is about the last row that couldn't be read. It is empty once that row can be read,
+	// or if there was none in the last ten minutes.
 	Problem string `json:"problem,omitempty"`
 }

@@ -63,8 +63,8 @@ type Swap struct {
 	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
 	// nil, at least one row was different, and nothing is replaced.
 	Done bool
-	// Err means that the store has refused, or has not answered; see ErrRefused and ErrAway. Done is
-	// then false.
+	// Err means that the store has refused, or has not answered; see ErrRefused and ErrAway. Done
+	// is then false.
 	Err error
 	// Unknown means that it isn't known whether the rows were replaced, because a reply was lost.
 	// If Err is nil, Now shows that another node has changed the rows since.

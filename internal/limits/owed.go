@@ -180,14 +180,14 @@ func (d *Draft) add(other, least *Draft, of Roles, zone *Timezone) (overdrawn in
 
 // Join adds a row that another node has written, because the store had lost this one.
 //
-// If that node has begun the row, a change by hand in it was made after the loss. So its override is
-// in force, and its grants are added. Strikes of both rows count. The row doesn't tell that usage
-// was reset in it, an override removed, or a strike pardoned that only the lost row has; so these
-// come back. The same goes for usage of limits that this node doesn't have: that of the lost row
-// counts.
+// If that node has begun the row, a change by hand in it was made after the loss. So its override
+// is in force, and its grants are added. Strikes of both rows count. The row doesn't tell that
+// usage was reset in it, an override removed, or a strike pardoned that only the lost row has; so
+// these come back. The same goes for usage of limits that this node doesn't have: that of the lost
+// row counts.
 //
-// If the node has gone on from an earlier version of the lost row, it isn't known how much both have
-// in common. Then the one with more usage counts.
+// If the node has gone on from an earlier version of the lost row, it isn't known how much both
+// have in common. Then the one with more usage counts.
 func (d *Draft) Join(written *Row, at int64) {
 	if d.joined, d.changed = written, true; !written.BeganAfter(d.base) {
 		d.raise(written)
@@ -199,7 +199,7 @@ func (d *Draft) Join(written *Row, at int64) {
 // raise raises the usage to that in another version of the row, if it is of the same era.
 func (d *Draft) raise(version *Row) {
 	if version.era.began < d.base.era.began {
-		return // a change by hand has begun a new era
+		return // most likely, a change by hand has begun the era of this row
 	}
 	other := NewDraft(d.set.origin(), version, 0)
 	other.useRoomOf(d.set)

@@ -27,7 +27,8 @@ type rowDraft struct {
 	spent    []limits.Spent // by the batch's messages; set by recordSpent
 
 	// lost means that the store has lost writes of the row. It has the row stored, not base. If
-	// another node has written that row since, because it didn't know base, written is the same row.
+	// another node has written that row since, because it didn't know base, written is the same
+	// row.
 	lost            bool
 	stored, written *limits.Row
 }

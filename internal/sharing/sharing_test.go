@@ -100,7 +100,8 @@ func messagesOf(users int) (messages []chatguard.Message) {
 	return messages
 }
 
-// judge returns the verdict on a message. An error fails the test. It may be called by any goroutine.
+// judge returns the verdict on a message. An error fails the test. It may be called by any
+// goroutine.
 func judge(t testing.TB, g checker, m chatguard.Message) chatguard.Verdict {
 	t.Helper()
 	v, err := g.Check(t.Context(), m)
